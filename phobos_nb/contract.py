@@ -1,0 +1,153 @@
+"""What a compiled kernel promises and needs: the one description that launches, simulations,
+records and exports share. Plain data, standard library only.
+
+Note [Entry arguments]
+A thread-level kernel takes, in this order: one pointer per tensor parameter (source order); one
+extent per symbol (order of first appearance in the signature); for each tensor the strides in
+elements of its axes (all axes, or all but the last where the last is known to be 1); one value per
+scalar parameter. Extents and strides are `index`. A rank-0 stride list is empty. A tensor axis whose
+dim is a constant still has a stride.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Dim = int | str
+"""A tensor dimension: a constant extent or the name of a run-time symbol."""
+
+
+@dataclass(frozen=True)
+class TensorParameter:
+    """A global tensor of the signature. `reads` and `writes` say what the body does with it."""
+
+    name: str
+    dtype: str
+    dims: tuple[Dim, ...]
+    reads: bool = True
+    writes: bool = False
+
+
+@dataclass(frozen=True)
+class ScalarParameter:
+    """A scalar of the signature, passed by value."""
+
+    name: str
+    dtype: str
+
+
+Parameter = TensorParameter | ScalarParameter
+
+
+@dataclass(frozen=True)
+class EntryArgument:
+    """One argument of the thread-level entry function, see Note [Entry arguments].
+
+    `name` is the tensor (pointer, stride), the symbol (extent) or the scalar parameter; `axis`
+    belongs to strides; `dtype` is the element type (pointer), "index", or the scalar's own.
+    """
+
+    kind: Literal["pointer", "extent", "stride", "scalar"]
+    name: str
+    dtype: str
+    axis: int = -1
+
+
+@dataclass(frozen=True)
+class GridTerm:
+    """ceil(extent / step) blocks cover the extent; `extent` is a constant or a symbol."""
+
+    extent: Dim
+    step: int
+
+
+@dataclass(frozen=True)
+class GridRule:
+    """How many CTAs a call starts. Axis d is the largest of `axes[d]`, 1 when it is empty.
+
+    `problem` is empty when the rule is complete, else the reason why a call must give `grid=`.
+    """
+
+    axes: tuple[tuple[GridTerm, ...], ...] = ((), (), ())
+    problem: str = ""
+
+    def shape(self, extents: Mapping[str, int]) -> tuple[int, int, int]:
+        """The grid for given symbol values; an axis with a zero extent has zero blocks."""
+        sizes = [
+            max((-(-self._value(t.extent, extents) // t.step) for t in terms), default=1)
+            for terms in self.axes
+        ]
+        return sizes[0], sizes[1], sizes[2]
+
+    @staticmethod
+    def _value(extent: Dim, extents: Mapping[str, int]) -> int:
+        return extent if isinstance(extent, int) else extents[extent]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What the generated code takes for granted of the arrays; checked before every launch.
+
+    unit_stride: the innermost stride of every tensor is 1 (or its last extent is at most 1).
+    aligned: every base address is a multiple of 16 bytes and so is every outer stride in bytes.
+    index_bits: width of extents, strides and element offsets, 32 or 64.
+    """
+
+    unit_stride: bool = True
+    aligned: bool = True
+    index_bits: int = 64
+
+
+@dataclass(frozen=True)
+class LaunchContract:
+    """Everything needed to check a call and start one kernel.
+
+    promises: symbol -> multiple, from `@aligned`; a launch that breaks one raises.
+    threads: per CTA, including producer warps; body_threads is what `ctx.thread` ranges over.
+    shared_bytes: total per CTA; `dynamic_shared` says that it is passed at launch (above 48 KB).
+    constants: the configuration it was compiled for, such as TILE_M.
+    """
+
+    kernel: str
+    entry: str
+    parameters: tuple[Parameter, ...]
+    arguments: tuple[EntryArgument, ...]
+    grid: GridRule
+    threads: int
+    body_threads: int
+    shared_bytes: int
+    dynamic_shared: bool
+    variant: Variant
+    target: str
+    promises: Mapping[str, int] = field(default_factory=dict[str, int])
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def tensors(self) -> tuple[TensorParameter, ...]:
+        """The tensor parameters in source order."""
+        return tuple(p for p in self.parameters if isinstance(p, TensorParameter))
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The run-time extents in order of first appearance."""
+        names = [d for t in self.tensors for d in t.dims if isinstance(d, str)]
+        return tuple(dict.fromkeys(names))
+
+
+def entry_arguments(parameters: tuple[Parameter, ...], variant: Variant) -> tuple[EntryArgument, ...]:
+    """The entry's arguments for a signature, in the order of Note [Entry arguments]."""
+    tensors = [p for p in parameters if isinstance(p, TensorParameter)]
+    symbols = dict.fromkeys(d for t in tensors for d in t.dims if isinstance(d, str))
+    pointers = [EntryArgument("pointer", t.name, t.dtype) for t in tensors]
+    extents = [EntryArgument("extent", s, "index") for s in symbols]
+    strides = [
+        EntryArgument("stride", t.name, "index", axis)
+        for t in tensors
+        for axis in range(len(t.dims) - (1 if variant.unit_stride else 0))
+    ]
+    scalars = [
+        EntryArgument("scalar", p.name, p.dtype) for p in parameters if isinstance(p, ScalarParameter)
+    ]
+    return (*pointers, *extents, *strides, *scalars)

@@ -1,0 +1,1 @@
+"""The Phobos language: text to typed kernels, and their NumPy meaning."""

@@ -1,0 +1,61 @@
+"""Every environment variable and every compile option, read and checked in one place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The environment variables the kit reads; an empty string counts as unset.
+
+    PHOBOS_CHIP: default target. PHOBOS_INDEX_BITS: 32 or 64. PHOBOS_LOG: log level name.
+    PHOBOS_CACHE_DIR: where compiled kernels are kept. PHOBOS_CACHE_BYTES: its size limit.
+    PHOBOS_PROGRESS: 0 turns progress displays off. PHOBOS_MLIR_OPT: path of upstream's mlir-opt.
+    """
+
+    chip: str | None
+    index_bits: str | None
+    log: str | None
+    cache_dir: Path | None
+    cache_bytes: str | None
+    progress: bool
+    mlir_opt: str | None
+
+
+def environment(values: Mapping[str, str] | None = None) -> Environment:
+    """Read the environment now, so that a changed variable counts from the next call on."""
+    env = os.environ if values is None else values
+
+    def get(name: str) -> str | None:
+        return env.get(name) or None
+
+    cache = get("PHOBOS_CACHE_DIR")
+    return Environment(
+        chip=get("PHOBOS_CHIP"),
+        index_bits=get("PHOBOS_INDEX_BITS"),
+        log=get("PHOBOS_LOG"),
+        cache_dir=Path(cache) if cache else None,
+        cache_bytes=get("PHOBOS_CACHE_BYTES"),
+        progress=get("PHOBOS_PROGRESS") != "0",
+        mlir_opt=get("PHOBOS_MLIR_OPT"),
+    )
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What a caller asked for, before defaults are resolved.
+
+    constants: values for `@autotune` parameters, generics and the compiler's own choices
+    (`STAGES`, `THREAD_M`, ...), by name. debug: device asserts and checks are compiled in.
+    drop_barrier: the number of a kept barrier to leave out, to see what it is for.
+    """
+
+    chip: str | None = None
+    index_bits: int | None = None
+    debug: bool = False
+    drop_barrier: int | None = None
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])

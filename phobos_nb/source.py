@@ -1,0 +1,68 @@
+"""Source text and the places in it that diagnostics and line tables point at."""
+
+from __future__ import annotations
+
+import bisect
+import linecache
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A half-open range of character offsets into one source text."""
+
+    start: int
+    stop: int
+
+    def to(self, other: Span) -> Span:
+        """The smallest span that covers this one and `other`."""
+        return Span(min(self.start, other.start), max(self.stop, other.stop))
+
+
+class Position(NamedTuple):
+    """A 1-based line and column as an editor shows them."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """One text with its name; line ends are normalised to LF when it is made.
+
+    `first_line` is the number that the reader sees beside the first line of `text`: 2 for the
+    body of a notebook cell, whose first line is the magic itself.
+    """
+
+    text: str
+    name: str = "<phobos>"
+    first_line: int = 1
+    starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        text = self.text.replace("\r\n", "\n").replace("\r", "\n")
+        object.__setattr__(self, "text", text)
+        starts = (0, *(i + 1 for i, c in enumerate(text) if c == "\n"))
+        object.__setattr__(self, "starts", starts)
+
+    def position(self, offset: int) -> Position:
+        """The line and column of a character offset, as the reader's editor numbers them."""
+        row = bisect.bisect_right(self.starts, offset) - 1
+        return Position(row + self.first_line, offset - self.starts[row] + 1)
+
+    def line_text(self, line: int) -> str:
+        """The text of a line by the number the reader sees; empty when there is none."""
+        row = line - self.first_line
+        return self.lines[row] if 0 <= row < len(self.lines) else ""
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the text without their ends."""
+        return tuple(self.text.split("\n"))
+
+    def register(self) -> None:
+        """Make the text known to `linecache`, so that tracebacks and profilers can show it."""
+        body = [""] * (self.first_line - 1) + list(self.lines)
+        content = "\n".join(body)
+        linecache.cache[self.name] = (len(content), None, [f"{x}\n" for x in body], self.name)
