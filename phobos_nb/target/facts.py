@@ -91,7 +91,7 @@ class Target:
 TURING = frozenset(
     {"ldmatrix", "mma.sync", "wmma", "atomic.f16", "atomic.f64", "movmatrix", "tanh.approx"}
 )
-"""PTX: ldmatrix and mma.m16n8k8 f16 from sm_75, wmma and atom.add.f16 from sm_70, atom f64 from sm_60."""
+"""PTX: ldmatrix, mma.m16n8k8 from sm_75; wmma, atom.add.f16 from sm_70; atom.add.f64 from sm_60."""
 
 AMPERE = TURING | {
     "cp.async",
@@ -115,4 +115,4 @@ HOPPER = AMPERE | {
     "elect",
     "cp.async.bulk",
 }
-"""PTX: atom.add.noftz.bf16, clusters, stmatrix and bulk tensor copies from sm_90, wgmma on sm_90a alone."""
+"""PTX: atom.add.noftz.bf16, clusters, stmatrix, bulk tensor copies from sm_90; wgmma on sm_90a alone."""
