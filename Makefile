@@ -1,0 +1,57 @@
+# make demo   run the GEMM tutorial and write a page that opens in any browser
+# make test   every test, the notebooks among them
+# make lab    JupyterLab with the kit in it
+# make lint   ruff and pyright
+#
+# Everything is installed into ./.venv and written below ./build.
+
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+
+# With an NVIDIA driver: CuPy of the CUDA major version that the driver runs. Without: NVRTC alone.
+CUDA_MAJOR := $(shell nvidia-smi 2>/dev/null | sed -n 's/.*CUDA Version: \([0-9]*\).*/\1/p')
+ifeq ($(CUDA_MAJOR),)
+BACKEND := nvrtc
+else ifeq ($(shell test $(CUDA_MAJOR) -ge 13 && echo yes),yes)
+BACKEND := cu13
+else
+BACKEND := cu12
+endif
+EXTRAS ?= test,sass,$(BACKEND)
+
+comma := ,
+INSTALLED := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
+
+.PHONY: install demo test lab lint clean
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "phobos_nb needs Python 3.11 to 3.13: make PYTHON=python3.12 ...")'
+	@echo "installing phobos_nb[$(EXTRAS)] into $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS)]"
+	@rm -f $(VENV)/.installed-* && touch $@
+
+demo: install
+	@$(BIN)/python tools/demo.py
+
+test: install
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
+		$(PYTEST_FLAGS) tests notebooks
+
+lab: install
+	@$(BIN)/python -m jupyterlab --notebook-dir=notebooks
+
+lint: install
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && $(BIN)/pyright
+
+clean:
+	rm -rf build .pytest_cache .ruff_cache
