@@ -1,0 +1,61 @@
+"""Which variant of a kernel suits the arrays of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from phobos_nb.arguments.array import ArrayDescription
+from phobos_nb.arguments.findings import Findings
+from phobos_nb.contract import Variant
+
+OVERHANG = 4096
+"""Elements that a partial tile may reach past an extent on any axis before its mask is applied."""
+
+_LIMIT_32 = 2**31 - 1
+
+
+def choose_variant(arrays: Iterable[ArrayDescription], index_bits: int) -> Variant:
+    """The fastest variant that is right for these arrays, with indices at least `index_bits` wide."""
+    known = list(arrays)
+    narrow = index_bits == 32 and all(fits_32_bits(a) for a in known)
+    return Variant(
+        unit_stride=all(has_unit_stride(a) for a in known),
+        aligned=all(is_aligned(a) for a in known),
+        index_bits=32 if narrow else 64,
+    )
+
+
+def has_unit_stride(array: ArrayDescription) -> bool:
+    """Whether neighbours along the last axis lie side by side."""
+    return not array.shape or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
+
+
+def is_aligned(array: ArrayDescription) -> bool:
+    """Whether the base and every outer stride that is used are multiples of 16 bytes."""
+    outer = zip(array.shape[:-1], array.strides[:-1], strict=True)
+    return array.address % 16 == 0 and all(s % 16 == 0 or n <= 1 for n, s in outer)
+
+
+def fits_32_bits(array: ArrayDescription) -> bool:
+    """Whether extents, strides and all byte offsets, overhang included, fit a signed 32-bit number."""
+    pairs = zip(array.shape, array.strides, strict=True)
+    reach = sum((n + OVERHANG) * abs(s) for n, s in pairs if n)
+    return reach <= _LIMIT_32 and all(n + OVERHANG <= _LIMIT_32 for n in array.shape)
+
+
+def check_index_width(arrays: Mapping[str, ArrayDescription], index_bits: int, found: Findings) -> None:
+    """Record arrays that do not fit a kernel compiled for 32-bit indices."""
+    for name, array in arrays.items():
+        if index_bits == 32 and not fits_32_bits(array):
+            message = f"{name}: shape {array.shape} with strides {array.strides} needs 64-bit indices"
+            found.value_error("PH709", message, "compile with index_bits=64")
+
+
+def suits(variant: Variant, arrays: Iterable[ArrayDescription]) -> bool:
+    """Whether code compiled for `variant` is right for these arrays."""
+    best = choose_variant(arrays, variant.index_bits)
+    return (
+        best.unit_stride >= variant.unit_stride
+        and best.aligned >= variant.aligned
+        and best.index_bits <= variant.index_bits
+    )
