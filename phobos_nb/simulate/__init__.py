@@ -1,0 +1,1 @@
+"""Thread MLIR executed over NumPy lanes, with the rules of the GPU."""
