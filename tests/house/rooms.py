@@ -12,11 +12,11 @@ PACKAGE = Path(__file__).parents[2] / "phobos_nb"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("source", "diagnostics", "dtypes", "options", "contract"),
     ("language", "target"),
-    ("ir",),
+    ("ir", "arguments"),
     ("builtins", "attributes"),
     ("lower",),
     ("cuda", "simulate"),
-    ("compile",),
+    ("compilation",),
     ("tune",),
     ("views", "export", "bench"),
     ("magic", "cli"),

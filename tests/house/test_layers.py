@@ -15,7 +15,7 @@ OUTSIDE = [i for i in ALL if i.package not in sys.stdlib_module_names and i.pack
 
 # Only these rooms may import these packages, at load or in a function.
 KEEPERS = {
-    "xdsl": {"ir", "builtins", "attributes", "lower", "cuda", "simulate", "compile"},
+    "xdsl": {"ir", "builtins", "attributes", "lower", "cuda", "simulate", "compilation"},
     "cupy": {"cuda"},
     "cuda": {"cuda"},
     "torch": {"cuda"},
@@ -79,7 +79,7 @@ def test_builtins_and_attributes_import_xdsl_only_inside_functions() -> None:
         ("phobos_nb.language.parser", "from phobos_nb.lower import pipeline"),
         ("phobos_nb.cuda.print", "def f():\n    from phobos_nb.simulate import run"),
         ("phobos_nb.source", "import phobos_nb.language"),
-        ("phobos_nb", "from phobos_nb import compile"),
+        ("phobos_nb", "from phobos_nb import compilation"),
     ],
 )
 def test_an_upward_import_is_found(module: str, text: str) -> None:
