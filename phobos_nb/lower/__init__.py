@@ -1,0 +1,1 @@
+"""Lowering: typed kernel -> tile MLIR -> thread MLIR, one pass per file."""

@@ -1,0 +1,154 @@
+"""How one `dot` is run on the FMA path: thread tile, lane grid, staging and order, as plain data.
+
+The heuristic tries every grid of warps and lanes and takes the cheapest by what limits a SIMT GEMM:
+multiply-adds, dead slots included, then wavefronts of shared memory for the fragments of a k-step.
+For 128 x 256 on 256 threads that is the measured winner, 16 x 8 elements a thread, A read by lane/8
+and B by lane%8.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from phobos_nb.lower.layouts import WARP, Layout, ThreadGrid, thread_tile
+from phobos_nb.target import Target
+
+OVERRIDES = ("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M", "STAGES", "UNROLL_K", "PAD_A", "PAD_B")
+"""Names of compile options that fix one choice each; the heuristic decides the rest."""
+
+
+@dataclass(frozen=True)
+class DotShape:
+    """The problem of one `dot`: rows x depth times depth x columns, operand and sum sizes in bytes."""
+
+    rows: int
+    columns: int
+    depth: int
+    operand_bytes: int
+    sum_bytes: int
+
+
+@dataclass(frozen=True)
+class GemmPlan:
+    """The choices for one `dot`.
+
+    grid: warps, lanes and fragments of the accumulator. stages: buffers in flight for the operands
+    (1: no pipelining). unroll_k: k-steps unrolled in the IR. pads: elements added to the leading
+    extent of the k-major A and B buffers, against bank conflicts of transposing stores.
+    order: how the multiply-adds of one k-step follow each other ("snake": outer over rows, inner
+    direction alternating).
+    """
+
+    grid: ThreadGrid
+    stages: int = 1
+    unroll_k: int = 8
+    pads: tuple[int, int] = (4, 0)
+    order: str = "snake"
+
+    def accumulator(self, shape: DotShape, threads: int) -> Layout:
+        """The layout of the accumulator under this plan."""
+        return thread_tile((shape.rows, shape.columns), threads, self.grid)
+
+
+def choose(
+    shape: DotShape, threads: int, target: Target, constants: Mapping[str, int] | None = None
+) -> GemmPlan:
+    """The plan for a dot on a target; `constants` may fix the names in `OVERRIDES`.
+
+    A fixed value that no grid offers is ignored, so that one name can serve several dots.
+    """
+    wanted = constants or {}
+    grids = list(_grids(shape, threads))
+    for name, read in (
+        ("THREAD_M", lambda g: _slots(shape, g)[0]),
+        ("THREAD_N", lambda g: _slots(shape, g)[1]),
+        ("WARPS_M", lambda g: g.warps[0]),
+        ("LANES_M", lambda g: g.lanes[0]),
+    ):
+        if name in wanted:
+            grids = [g for g in grids if read(g) == wanted[name]] or grids
+    plan = GemmPlan(min(grids, key=lambda g: _cost(shape, g)), unroll_k=_unroll(shape))
+    return _fixed(plan, target, wanted)
+
+
+def _fixed(plan: GemmPlan, target: Target, wanted: Mapping[str, int]) -> GemmPlan:
+    pads = (wanted.get("PAD_A", plan.pads[0]), wanted.get("PAD_B", plan.pads[1]))
+    stages = wanted.get("STAGES", plan.stages) if target.has("cp.async") else 1
+    unroll = wanted.get("UNROLL_K", plan.unroll_k)
+    return replace(plan, pads=pads, stages=max(1, stages), unroll_k=max(1, unroll))
+
+
+def _unroll(shape: DotShape) -> int:
+    """The largest divisor of the depth up to 8: whole k-slices as in the winners, small text."""
+    return max(d for d in range(1, 9) if shape.depth % d == 0)
+
+
+def _grids(shape: DotShape, threads: int) -> Iterator[ThreadGrid]:
+    warps = threads // WARP
+    pairs = [(m, n) for m in range(1, warps + 1) if warps % m == 0 for n in _divisors(warps // m)]
+    lanes = [(2**i, WARP >> i) for i in range(6)]
+    widest = max(1, 16 // shape.sum_bytes)
+    runs = [2**i for i in range(widest.bit_length())]
+    for warp, lane, m, n in itertools.product(pairs, lanes, runs, runs):
+        yield ThreadGrid(warp, lane, (m, n))
+
+
+def _divisors(value: int) -> list[int]:
+    return [d for d in range(1, value + 1) if value % d == 0]
+
+
+def _slots(shape: DotShape, grid: ThreadGrid) -> tuple[int, int]:
+    """Rows and columns that one thread accumulates, dead ones included."""
+
+    def along(extent: int, axis: int) -> int:
+        pitch = grid.warps[axis] * grid.lanes[axis] * grid.fragment[axis]
+        return max(1, -(-extent // pitch)) * grid.fragment[axis]
+
+    return along(shape.rows, 0), along(shape.columns, 1)
+
+
+def _cost(shape: DotShape, grid: ThreadGrid) -> tuple[float, ...]:
+    """Smaller is better: multiply-adds a thread, distance from 4 x 8 lanes, wavefronts, loads.
+
+    All warps run, copies too, so dead slots and replication count in full. The lane grid 4 x 8 is
+    the one measured to win (PERFORMANCE.md section 4), hence before the wavefronts of a k-step.
+    """
+    rows, columns = _slots(shape, grid)
+    size = shape.operand_bytes
+    row_loads = rows // grid.fragment[0] * wavefronts(_row_places(grid), grid.fragment[0] * size)
+    column_loads = (
+        columns // grid.fragment[1] * wavefronts(_column_places(grid), grid.fragment[1] * size)
+    )
+    lane_shape = abs(math.log2(grid.lanes[1] / grid.lanes[0]) - 1)
+    issue = rows // grid.fragment[0] + columns // grid.fragment[1]
+    return (rows * columns, lane_shape, row_loads + column_loads, issue)
+
+
+def _row_places(grid: ThreadGrid) -> list[int]:
+    return [lane // grid.lanes[1] * grid.fragment[0] for lane in range(WARP)]
+
+
+def _column_places(grid: ThreadGrid) -> list[int]:
+    return [lane % grid.lanes[1] * grid.fragment[1] for lane in range(WARP)]
+
+
+def wavefronts(places: list[int], width: int) -> int:
+    """Shared-memory wavefronts of one warp's load of `width` bytes at element `places`.
+
+    THREAD_IR.md section 2, checked there with ncu: groups of 32, 16, 8 lanes for up to 4, 8, 16
+    bytes; equal words merge; two neighbouring groups are one where every lane equals lane^1, or
+    every lane equals lane^2. Neighbouring lanes here are contiguous or equal, so a group is one.
+    """
+    group = max(8, min(WARP, 128 // max(4, width)))
+    if group == WARP:
+        return 1
+    span = 2 * group
+    merged = sum(
+        1
+        for start in range(0, WARP, span)
+        if any(all(places[i] == places[i ^ mask] for i in range(start, start + span)) for mask in (1, 2))
+    )
+    return WARP // group - merged
