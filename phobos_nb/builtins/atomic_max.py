@@ -1,0 +1,14 @@
+"""The built-in `atomic_max`."""
+
+from __future__ import annotations
+
+from phobos_nb.builtins.families.atomics import atomic
+from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.language.meaning.floats import maximum
+
+SPEC = atomic(
+    "atomic_max",
+    "Raises an element to v; NaN wins. A scalar v returns the old value.",
+    maximum,
+    not_lowered,
+)

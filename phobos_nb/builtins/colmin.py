@@ -1,0 +1,16 @@
+"""The built-in `colmin`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families.reductions import along_columns, same_dtype
+
+SPEC = along_columns(
+    "colmin",
+    "The smallest element of every column; NaN if the column holds one.",
+    np.minimum,
+    same_dtype,
+    not_lowered,
+)

@@ -1,0 +1,1 @@
+"""What the built-ins of one family share: checks of operands, NumPy meanings, tile IR."""

@@ -1,0 +1,31 @@
+"""The built-in `rowargmax`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families.reductions import check
+from phobos_nb.dtypes import I32
+from phobos_nb.language.registry import Builtin
+from phobos_nb.language.typed import Call
+
+
+def reference(machine: Any, call: Call, tile: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG001
+    """NumPy's own rule is the language's: the first NaN, else the first of equal maxima."""
+    order = tile.astype(np.float64) if tile.dtype.kind not in "iu" else tile
+    return np.argmax(order, axis=1, keepdims=True).astype(np.int32)
+
+
+SPEC = Builtin(
+    name="rowargmax",
+    group="reduction",
+    signature="rowargmax(t: tile[R, C]) -> tile<i32>[R, 1]",
+    doc="The column of the largest element of every row: the first NaN, else the first of equal maxima.",
+    check=check(1, lambda dtype: I32),  # noqa: ARG005
+    reference=reference,
+    build=not_lowered,
+)

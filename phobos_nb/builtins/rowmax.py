@@ -1,0 +1,16 @@
+"""The built-in `rowmax`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families.reductions import along_rows, same_dtype
+
+SPEC = along_rows(
+    "rowmax",
+    "The largest element of every row; NaN if the row holds one.",
+    np.maximum,
+    same_dtype,
+    not_lowered,
+)

@@ -1,0 +1,16 @@
+"""The built-in `tanh`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phobos_nb.builtins.families.elementwise import function, in_double
+from phobos_nb.builtins.families.lowering import not_lowered
+
+SPEC = function(
+    "tanh",
+    "The hyperbolic tangent. Within 2 ulp in f32.",
+    in_double(np.tanh),
+    not_lowered,
+    zero_preserving=True,
+)
