@@ -37,7 +37,7 @@ $(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "phobos_nb needs Python 3.11 to 3.13: make PYTHON=python3.12 ...")'
 	@echo "installing phobos_nb[$(EXTRAS)] into $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS)]"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e ".[$(EXTRAS)]"
 	@rm -f $(VENV)/.installed-* && touch $@
 
 demo: install

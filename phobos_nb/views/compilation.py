@@ -1,0 +1,93 @@
+"""What a cell shows of a compiled kernel: facts, notes and listings, as a plain model and as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phobos_nb.views.listing import Listing
+from phobos_nb.views.shared_memory import SharedMemory, to_text
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One figure of the header: what it is, its value, and what the reader should know about it."""
+
+    name: str
+    value: str
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One sentence about what the compiler did. `kind` is "warning" or "note"."""
+
+    kind: str
+    text: str
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """One barrier of the kernel; kept ones are numbered. `reason` says why it is there, or why not."""
+
+    kept: bool
+    reason: str
+    number: int | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class CompilationView:
+    """A compilation as a person sees it; no times and nothing that differs between two runs.
+
+    parameters: the signature's, written out. listings: the panes in order, source first.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    notes: tuple[Note, ...] = ()
+    listings: tuple[Listing, ...] = ()
+    memory: SharedMemory | None = None
+    barriers: tuple[Barrier, ...] = ()
+
+    @property
+    def signature(self) -> str:
+        """The signature in one line."""
+        return f"{self.name}({', '.join(self.parameters)})"
+
+
+def summary(view: CompilationView) -> str:
+    """The compilation as text: signature, facts, notes, shared memory, barriers."""
+    blocks = [
+        view.signature,
+        "  " + ", ".join(_fact(f) for f in view.facts),
+        *(f"  {n.kind}{_at(n.line)}: {n.text}" for n in view.notes),
+    ]
+    if view.memory is not None:
+        blocks.append(to_text(view.memory))
+    if view.barriers:
+        blocks.append(barriers_text(view.barriers))
+    return "\n".join(blocks)
+
+
+def barriers_text(barriers: tuple[Barrier, ...]) -> str:
+    """The barriers as text, kept ones by number, with their reasons."""
+    kept = sum(b.kept for b in barriers)
+    head = f"Barriers: {kept} kept, {len(barriers) - kept} elided"
+    return "\n".join([head, *(f"  {barrier_label(b)}: {b.reason}" for b in barriers)])
+
+
+def barrier_label(barrier: Barrier) -> str:
+    """How one barrier is named in lists, such as `barrier 1 (line 14), kept`."""
+    number = "" if barrier.number is None else f" {barrier.number}"
+    return f"barrier{number}{_at(barrier.line)}, {'kept' if barrier.kept else 'elided'}"
+
+
+def _fact(fact: Fact) -> str:
+    remark = f" ({fact.remark})" if fact.remark else ""
+    return f"{fact.name} {fact.value}{remark}"
+
+
+def _at(line: int | None) -> str:
+    return "" if line is None else f" (line {line})"

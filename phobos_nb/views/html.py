@@ -1,0 +1,146 @@
+"""A compilation as html that needs no script: saved notebooks, nbviewer, GitHub and email show it.
+
+Panes are `<details>`: a row of buttons with the open panes side by side where the browser can, an
+accordion where it cannot, a plain list where styles are stripped. Lines that came from one source
+line are marked together by a CSS rule per line. There are no ids, so any number of these can stand
+in one notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from phobos_nb.views.compilation import Barrier, CompilationView, Fact, Note, barrier_label
+from phobos_nb.views.highlight import pieces
+from phobos_nb.views.listing import Line, Listing
+from phobos_nb.views.shared_memory import Buffer, SharedMemory
+from phobos_nb.views.svg import PAGE, ruler
+
+PANE_BYTES = 18_000
+"""A pane stops at this size: a saved cell with all of them stays below 150 KB."""
+
+OPEN = ("Source", "CUDA")
+"""The panes that are open at first."""
+
+
+@cache
+def style() -> str:
+    """The style sheet, one rule after the other, for a `<style>` element."""
+    return files("phobos_nb.views").joinpath("style.css").read_text("utf-8")
+
+
+def page(view: CompilationView) -> str:
+    """The whole view as one html element."""
+    origins = {line.origin for listing in view.listings[:1] for line in listing.lines}
+    parts = [
+        f"<style>{style()}{_links(n for n in origins if n is not None)}</style>",
+        _signature(view),
+        f"<dl>{''.join(map(_fact, view.facts))}</dl>",
+        f"<ul>{''.join(map(_note, view.notes))}</ul>" if view.notes else "",
+        f"<div class='panes'>{''.join(_panes(view))}</div>",
+    ]
+    return f"<div class='ph'>{''.join(parts)}</div>"
+
+
+def _links(origins: Iterable[int]) -> str:
+    """Pointing at a line, or moving to it with Tab, marks all lines of the same origin."""
+    rules = (f".ph:has(.o{n}:hover) .o{n},.ph:has(.o{n}:focus) .o{n}" for n in sorted(origins))
+    return f"{','.join(rules)}{{background:var(--ph-mark);border-left-color:var(--ph-accent)}}"
+
+
+def _signature(view: CompilationView) -> str:
+    parameters = escape(", ".join(view.parameters))
+    return f"<pre class='sig'><b>{escape(view.name)}</b>({parameters})</pre>"
+
+
+def _fact(fact: Fact) -> str:
+    remark = f"<small>{escape(fact.remark)}</small>" if fact.remark else ""
+    return f"<div><dt>{escape(fact.name)}</dt><dd>{escape(fact.value)}{remark}</dd></div>\n"
+
+
+def _note(note: Note) -> str:
+    place = "" if note.line is None else f" <small>line {note.line}</small>"
+    if note.kind == "warning":
+        return f"<li class='w'>warning: {escape(note.text)}{place}</li>"
+    return f"<li>{escape(note.text)}{place}</li>"
+
+
+def _panes(view: CompilationView) -> Iterable[str]:
+    for listing in view.listings:
+        yield _pane(listing.title, _listing(listing), is_open=listing.title in OPEN)
+    if view.memory is not None:
+        yield _pane("Shared memory", _memory(view.memory))
+    if view.listings or view.barriers:
+        yield _pane("Barriers", _barriers(view.barriers))
+
+
+def _pane(title: str, body: str, *, is_open: bool = False) -> str:
+    mark = " open" if is_open else ""
+    caption = f"<figcaption>{escape(title)}</figcaption>"
+    return (
+        f"<details{mark}><summary>{escape(title)}</summary><figure>{caption}{body}</figure></details>\n"
+    )
+
+
+def _listing(listing: Listing) -> str:
+    if listing.missing:
+        return f"<p>{escape(listing.missing)}</p>"
+    can_focus = listing.language == "phobos"
+    shown: list[str] = []
+    size = 0
+    for line in listing.lines:
+        shown.append(_line(line, listing.language, can_focus=can_focus))
+        size += len(shown[-1])
+        if size > PANE_BYTES:
+            break
+    left = len(listing.lines) - len(shown)
+    more = (
+        f"<p>{left:,} more lines. The whole text: <code>{escape(listing.whole)}</code></p>"
+        if left
+        else ""
+    )
+    return f"<pre>{''.join(shown)}</pre>{more}"
+
+
+def _line(line: Line, language: str, *, can_focus: bool) -> str:
+    text = "".join(_piece(kind, piece) for kind, piece in pieces(line.text, language))
+    origin = "" if line.origin is None else f" o{line.origin}' data-n='{line.origin}"
+    focus = " tabindex=0" if can_focus and line.text.strip() else ""
+    return f"<span class='l{origin}'{focus}>{text}\n</span>"
+
+
+TAGS = {"k": ("<b>", "</b>"), "c": ("<i>", "</i>"), "": ("", "")}
+
+
+def _piece(kind: str, text: str) -> str:
+    opening, closing = TAGS.get(kind) or (f"<span class={kind}>", "</span>")
+    return f"{opening}{escape(text, quote=False)}{closing}"
+
+
+def _memory(memory: SharedMemory) -> str:
+    if not memory.total:
+        return f"<p>{escape(memory.headline)}</p>"
+    head = "<tr><th class='r'>offset</th><th class='r'>bytes</th><th>buffer</th><th>holds</th></tr>"
+    rows = "".join(map(_buffer, sorted(memory.buffers, key=lambda b: (b.offset, b.name))))
+    return f"<p>{escape(memory.headline)}</p>{ruler(memory, PAGE)}<table>{head}{rows}</table>"
+
+
+def _buffer(buffer: Buffer) -> str:
+    origin = "" if buffer.line is None else f" (line {buffer.line})"
+    return (
+        f"<tr><td class='r'>{buffer.offset:,}</td><td class='r'>{buffer.size:,}</td>"
+        f"<td>{escape(buffer.name)}</td><td>{escape(buffer.what)}{origin}</td></tr>"
+    )
+
+
+def _barriers(barriers: tuple[Barrier, ...]) -> str:
+    if not barriers:
+        return "<p>No barriers: no thread reads what another one wrote.</p>"
+    rows = "".join(
+        f"<tr><td>{escape(barrier_label(b))}</td><td class='w'>{escape(b.reason)}</td></tr>"
+        for b in barriers
+    )
+    return f"<table>{rows}</table>"

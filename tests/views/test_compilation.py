@@ -1,0 +1,103 @@
+"""The cell's own output: text and static html."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+from phobos_nb.views.compilation import summary
+from phobos_nb.views.html import PANE_BYTES, page
+from phobos_nb.views.listing import Line, Listing
+from tests.views.models import VIEW
+
+
+class Tags(HTMLParser):
+    """Checks that elements nest, and collects tags, attributes and text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("rect", "line"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("rect", "line"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1] != "style":
+            self.texts.append(data)
+
+
+def test_the_text_form_says_everything_in_words() -> None:
+    """Signature, facts, notes with their lines, shared memory and barriers."""
+    lines = summary(VIEW).splitlines()
+    assert lines[:4] == [
+        "scale(A: tensor<f32>[N], s: f32)",
+        "  target sm_75 (32-bit index), registers 24 (of 255)",
+        "  warning (line 2): unknown attribute @lunch: did you mean @launch?",
+        "  note: a & b",
+    ]
+    assert lines[-3:] == [
+        "Barriers: 1 kept, 1 elided",
+        "  barrier 1 (line 14), kept: a is written at line 12 and read at line 14",
+        "  barrier (line 12), elided: the next store goes to the other stage",
+    ]
+
+
+def test_the_page_is_well_formed_and_needs_no_script() -> None:
+    """Elements nest; no script, no event handler, no id, nothing fetched."""
+    page_tags = Tags(page(VIEW))
+    assert page_tags.open == []
+    names = {tag for tag, _ in page_tags.tags}
+    attributes = {name for _, attrs in page_tags.tags for name in attrs}
+    assert names.isdisjoint({"script", "link", "img", "iframe", "form", "input"})
+    assert attributes.isdisjoint({"id", "src", "href", "name"})
+    assert not any(a.startswith("on") for a in attributes)
+    assert "url(" not in page(VIEW)
+
+
+def test_the_page_holds_the_source_and_escapes_it() -> None:
+    """Every character of the source is there as text, `<` and `&` among them."""
+    text = "".join(Tags(page(VIEW)).texts)
+    assert VIEW.listings[0].text in text
+    assert "a & b" in text
+
+
+def test_lines_of_one_origin_are_linked_by_class() -> None:
+    """The source line 4 and the MLIR line that came from it share a class that a rule marks."""
+    html = page(VIEW)
+    linked = [a["class"] for tag, a in Tags(html).tags if tag == "span" and a.get("data-n") == "4"]
+    assert linked == ["l o4", "l o4"]
+    assert ".ph:has(.o4:hover) .o4" in html
+
+
+def test_a_long_listing_is_cut_and_says_where_the_whole_is() -> None:
+    """No pane grows past its budget by more than a line; the rest is counted."""
+    long = Listing(
+        "CUDA", "cuda", tuple(Line(f"x{i} = {i};", 3) for i in range(5000)), "scale.compile().cuda"
+    )
+    html = page(dataclasses.replace(VIEW, listings=(long,)))
+    assert len(html) < PANE_BYTES + 12_000
+    shown = html.count("<span class='l ")
+    (left,) = re.findall(r"([\d,]+) more lines", html)
+    assert shown + int(left.replace(",", "")) == 5000
+    assert "scale.compile().cuda" in html
+
+
+def test_a_missing_stage_says_how_to_get_it() -> None:
+    """A pane without text holds its reason."""
+    assert "PTX needs NVRTC" in "".join(Tags(page(VIEW)).texts)
+
+
+def test_the_page_is_the_same_every_time() -> None:
+    """Saved outputs do not change when a notebook is run again, and hold no address."""
+    assert page(VIEW) == page(dataclasses.replace(VIEW))
+    assert "0x" not in page(VIEW)

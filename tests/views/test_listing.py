@@ -1,0 +1,91 @@
+"""Listings and the source lines that their lines came from."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from phobos_nb.views.highlight import LANGUAGES, pieces
+from phobos_nb.views.listing import Line, listing, source_listing
+from tests.views.models import SOURCE, THREAD
+
+CUDA = '#include_next\n#line 7 "cell"\n  a += b;\n  c();\n#line 9 "cell"\n}'
+PTX = """.version 9.0
+.visible .entry gemm(
+)
+{
+\t.loc\t1 7 3
+\tmov.u32 \t%r1, %tid.x;
+$L__tmp0:
+\t.loc\t1 9 1
+\tret;
+}
+\t.file\t1 "cell"
+\t.section\t.debug_abbrev
+.b8 1"""
+SASS = """\t//## File "cell", line 7
+        /*0010*/                   S2R R0, SR_TID.X ;
+\t//## File "cell", line 9
+        /*0020*/                   EXIT ;"""
+
+
+def test_source_lines_have_the_readers_numbers() -> None:
+    """The first line of a cell's body is line 2, below the magic."""
+    shown = source_listing(SOURCE, first_line=2)
+    assert [line.origin for line in shown.lines] == [2, 3, 4, 5, 6]
+    assert shown.text == SOURCE
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "lines"),
+    [
+        ("cuda", CUDA, [("#include_next", None), ("  a += b;", 7), ("  c();", 7), ("}", 9)]),
+        ("sass", SASS, [("S2R R0, SR_TID.X ;", 7), ("EXIT ;", 9)]),
+        ("ptx", PTX, [("  mov.u32   %r1, %tid.x;", 7), ("  ret;", 9)]),
+        ("mlir", THREAD, [("  %0 = arith.constant 256 : index", 4), ("  gpu.barrier", None)]),
+    ],
+)
+def test_marks_become_origins(language: str, text: str, lines: list[tuple[str, int | None]]) -> None:
+    """Each stage's own line marks are taken out of the text and kept as the lines' origins."""
+    shown = listing("x", language, text)
+    found = [(re.sub(r"^ +/\*.*\*/ +", "", line.text), line.origin) for line in shown.lines]
+    assert [line for line in lines if line not in found] == []
+    assert not re.search(r"loc\(|#line|\.loc|## File|\.section", shown.text)
+
+
+def test_an_mlir_line_without_place_has_no_origin() -> None:
+    """`loc(unknown)` is dropped from the text and marks nothing."""
+    assert listing("x", "mlir", "gpu.barrier loc(unknown)").lines == (Line("gpu.barrier"),)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_colouring_keeps_every_character(language: str) -> None:
+    """The pieces of a line joined are the line, whatever the language makes of it."""
+    for line in [
+        *CUDA.split("\n"),
+        *PTX.split("\n"),
+        *SASS.split("\n"),
+        *THREAD.split("\n"),
+        SOURCE,
+        '"open',
+        "@",
+        "",
+    ]:
+        assert "".join(text for _, text in pieces(line, language)) == line
+
+
+def test_the_words_of_the_language_are_coloured() -> None:
+    """Keywords, types, attributes, calls, numbers and comments are told apart in Phobos text."""
+    line = "@launch(256) let a: tile<f32>[TILE_M] = dot(x1, 2.5e-1) // let"
+    kinds = {text: kind for kind, text in pieces(line, "phobos") if kind}
+    assert kinds == {
+        "@launch": "f",
+        "256": "n",
+        "let": "k",
+        "tile": "t",
+        "f32": "t",
+        "dot": "f",
+        "2.5e-1": "n",
+        "// let": "c",
+    }
