@@ -1,0 +1,57 @@
+"""Every diagnostic code with its one-line title. Standard library only.
+
+0xx text, 1xx names and types, 2xx tiles and slices, 3xx uniformity and threads, 4xx attributes and
+configuration, 5xx lowering, 6xx back end, 7xx launch, 8xx simulation.
+"""
+
+from __future__ import annotations
+
+CODES: dict[str, str] = {
+    "PH001": "a character that no token starts with",
+    "PH002": "a malformed number",
+    "PH003": "a malformed string",
+    "PH004": "something else was expected here",
+    "PH005": "`else` stands on a line of its own",
+    "PH006": "nested too deeply",
+    "PH007": "`#` does not start a comment",
+    "PH101": "an unknown name",
+    "PH102": "a name declared twice",
+    "PH103": "something that cannot be assigned to",
+    "PH104": "a value of the wrong type",
+    "PH105": "a literal or constant that does not fit its type",
+    "PH106": "a condition that is not a bool",
+    "PH107": "a call with the wrong arguments",
+    "PH108": "an unknown kernel",
+    "PH109": "a constant was wanted",
+    "PH110": "an expression that does nothing by itself",
+    "PH111": "a compile-time parameter without a value",
+    "PH112": "a function that calls itself",
+    "PH113": "a function result that does not agree with its declaration",
+    "PH114": "`break` or `continue` outside a loop",
+    "PH115": "arithmetic on bool",
+    "PH116": "a constant expression without a value",
+    "PH117": "an unknown type",
+    "PH118": "text and arguments that do not agree",
+    "PH201": "shapes that do not stretch to each other",
+    "PH202": "the wrong number of subscripts",
+    "PH203": "a slice whose length is not a constant",
+    "PH204": "operands of `dot` that do not contract",
+    "PH205": "something that has no elements to subscript",
+    "PH206": "a tile where a scalar is wanted",
+    "PH207": "a run-time extent taken whole",
+    "PH210": "zero filler reaches an operation that it changes",
+    "PH211": "an f16 tile accumulates a long sum",
+    "PH212": "a finite start value for a running maximum",
+    "PH301": "a CTA operation where threads may have parted",
+    "PH302": "a warp operation where lanes may have parted",
+    "PH303": "a tile operation on a value that differs between threads",
+    "PH304": "an atomic that every thread repeats",
+    "PH305": "one address stored by threads with different values",
+    "PH401": "an unknown attribute",
+    "PH402": "a wrong attribute argument",
+    "PH403": "an attribute given twice",
+    "PH404": "an unknown constant",
+    "PH405": "a constant outside what is allowed",
+    "PH406": "an attribute that changes nothing yet",
+    "PH407": "tensor cores are not used",
+}
