@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "phobos_nb"
 
-FLOORS: tuple[tuple[str, ...], ...] = (
-    ("source", "diagnostics", "dtypes", "options", "contract"),
-    ("language", "target"),
-    ("ir", "arguments"),
-    ("builtins", "attributes"),
-    ("lower",),
-    ("cuda", "simulate"),
-    ("compilation",),
-    ("tune",),
-    ("views", "export", "bench"),
-    ("magic", "cli"),
-)
-"""docs/architecture.md's table, lowest first; `__init__` stands above all and imports lazily."""
+ROW = re.compile(r"^\| \d+ \| (.+) \|$", re.MULTILINE)
 
-FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+def floors() -> list[list[str]]:
+    """The rooms of docs/architecture.md's table, lowest floor first; "then" starts a floor."""
+    table = (PACKAGE.parent / "docs" / "architecture.md").read_text("utf-8")
+    rows = [re.sub(r"\(.*?\)", "", row) for row in ROW.findall(table)]
+    names = [re.findall(r"`([^`]+)`", part) for row in rows for part in row.split(" then ")]
+    return [" ".join(found).split() for found in names]
+
+
+FLOOR_OF = {room: floor for floor, rooms in enumerate(floors()) for room in rooms}
+"""`__init__` is not among them: it stands above all and imports lazily."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,13 @@ def is_allowed(found: Import) -> bool:
     return ground or FLOOR_OF[target] < FLOOR_OF[room]
 
 
+def test_the_table_of_rooms_is_read() -> None:
+    """The floors come from the document: the ground floor, back ends side by side, the magic above."""
+    assert FLOOR_OF["source"] == FLOOR_OF["contract"] == 0
+    assert FLOOR_OF["builtins"] < FLOOR_OF["lower"] < FLOOR_OF["cuda"] == FLOOR_OF["simulate"]
+    assert FLOOR_OF["compilation"] < FLOOR_OF["views"] < FLOOR_OF["magic"] == FLOOR_OF["cli"]
+
+
 def test_every_module_is_in_a_room_of_the_architecture() -> None:
     """No module stands outside the rooms that docs/architecture.md lists."""
     rooms = {room_of(name) for name, _ in modules()} - {"__init__"}
