@@ -1,0 +1,141 @@
+"""Arrays that live on a GPU: CuPy's, torch's, and whatever speaks the CUDA array interface or DLPack."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from phobos_nb.arguments.array import ArrayDescription, dtype_name
+from phobos_nb.cuda.driver import cupy
+
+DLPACK_CUDA = (2, 13)
+"""kDLCUDA and kDLCUDAManaged of dlpack.h."""
+
+_TORCH_NAMES = {
+    "torch.float16": "f16",
+    "torch.bfloat16": "bf16",
+    "torch.float32": "f32",
+    "torch.float64": "f64",
+    "torch.int8": "i8",
+    "torch.uint8": "u8",
+    "torch.int32": "i32",
+    "torch.int64": "i64",
+    "torch.bool": "bool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """How the arrays of one library are read on the hot path.
+
+    address(a): the device address of the element at index 0. layout(a): everything else that the
+    checks depend on, hashable. describe(a): for the checks themselves. device(a): GPU ordinal.
+    stream(device): the handle of the library's current stream.
+    """
+
+    name: str
+    address: Callable[[Any], int]
+    layout: Callable[[Any], Hashable]
+    describe: Callable[[Any], ArrayDescription]
+    device: Callable[[Any], int]
+    stream: Callable[[int], int]
+
+
+def on_gpu(value: Any) -> bool:
+    """Whether a value is an array in GPU memory. Imports nothing."""
+    if _is_torch(value):
+        return bool(value.is_cuda)
+    if _has_cuda_interface(value):
+        return True
+    return _dlpack_device(value) in DLPACK_CUDA
+
+
+def _is_torch(value: Any) -> bool:
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _has_cuda_interface(value: Any) -> bool:
+    return hasattr(value.__class__, "__cuda_array_interface__")
+
+
+def _dlpack_device(value: Any) -> int:
+    ask = getattr(value, "__dlpack_device__", None)
+    return int(ask()[0]) if ask is not None else 0
+
+
+def adopt(value: Any) -> Any:
+    """The same memory as an array whose library is known: CuPy or torch; others become CuPy views."""
+    module = cupy()
+    if isinstance(value, module.ndarray) or _is_torch(value):
+        return value
+    if _has_cuda_interface(value):
+        return module.asarray(value)
+    return module.from_dlpack(value)
+
+
+def library_of(value: Any) -> Library:
+    """The library of an adopted array."""
+    return _torch_library() if _is_torch(value) else _cupy_library()
+
+
+# CuPy ---------------------------------------------------------------------------------------------
+
+
+def _cupy_library() -> Library:
+    module = cupy()
+    current = module.cuda.get_current_stream
+    return Library(
+        "cupy",
+        address=lambda a: a.data.ptr,
+        layout=_cupy_layout,
+        describe=_describe_cupy,
+        device=lambda a: a.data.device_id,
+        stream=lambda device: current().ptr,  # noqa: ARG005 - CuPy's current stream follows its device
+    )
+
+
+def _cupy_layout(a: Any) -> Hashable:
+    memory = a.data
+    return a.shape, a.strides, a.dtype, memory.ptr & 15, memory.device_id
+
+
+def _describe_cupy(a: Any) -> ArrayDescription:
+    name = dtype_name(a.dtype.name, a.dtype.isnative)
+    return ArrayDescription(name, a.shape, a.strides, a.data.ptr, a.itemsize, True, "cupy.ndarray")
+
+
+# torch --------------------------------------------------------------------------------------------
+
+
+def _torch_library() -> Library:
+    torch = sys.modules["torch"]
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # what torch's own compilers call
+    slow = torch.cuda.current_stream
+    return Library(
+        "torch",
+        address=lambda a: a.data_ptr(),
+        layout=_torch_layout,
+        describe=_describe_torch,
+        device=lambda a: a.get_device(),
+        stream=raw or (lambda device: slow(device).cuda_stream),
+    )
+
+
+def _torch_layout(a: Any) -> Hashable:
+    return a.shape, a.stride(), a.dtype, a.data_ptr() & 15, a.get_device(), a.requires_grad
+
+
+def _describe_torch(a: Any) -> ArrayDescription:
+    size = a.element_size()
+    return ArrayDescription(
+        _TORCH_NAMES.get(str(a.dtype), str(a.dtype)),
+        tuple(a.shape),
+        tuple(s * size for s in a.stride()),
+        a.data_ptr(),
+        size,
+        not a.requires_grad,
+        "torch.Tensor",
+    )

@@ -1,0 +1,179 @@
+"""The CUDA driver through CuPy: which GPU there is, loading code, and errors in clear words."""
+
+from __future__ import annotations
+
+import importlib
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from phobos_nb.contract import LaunchContract
+from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.target import Target, for_capability, get
+
+
+class DriverError(PhobosError, RuntimeError):
+    """The CUDA driver refused or a kernel failed on the GPU."""
+
+
+class MissingCuPyError(PhobosError, ImportError):
+    """A GPU call needs CuPy, which is not installed."""
+
+
+FATAL = {
+    700: "illegal memory access",
+    710: "device-side assert",
+    714: "hardware stack error",
+    715: "illegal instruction",
+    716: "misaligned address",
+    717: "invalid address space",
+    718: "invalid program counter",
+    719: "unspecified launch failure",
+}
+"""Driver statuses after which the context is lost (CUDA driver API, CUresult)."""
+
+recent_launches: deque[LaunchContract] = deque(maxlen=3)
+"""The last kernels that were started, newest last: a fault shows only at a later call."""
+
+
+@cache
+def cupy() -> Any:
+    """CuPy, or `MissingCuPyError` with what to install."""
+    try:
+        return importlib.import_module("cupy")
+    except ImportError as error:
+        help = 'pip install "phobos_nb[cu13]" (driver 580 or newer), else "phobos_nb[cu12]"'
+        message = f"arrays on the GPU need CuPy ({error})"
+        raise MissingCuPyError([Diagnostic("PH604", message, stage="driver", help=help)]) from error
+
+
+@cache
+def driver_api() -> Any:
+    """CuPy's thin binding of the driver API; each call raises on a bad status."""
+    cupy()
+    return importlib.import_module("cupy_backends.cuda.api.driver")
+
+
+def current_device() -> int:
+    """The ordinal of the calling thread's current GPU."""
+    return int(cupy().cuda.runtime.getDevice())
+
+
+@cache
+def capability(device: int) -> tuple[int, int]:
+    """The compute capability of a GPU."""
+    digits = str(cupy().cuda.Device(device).compute_capability)
+    return int(digits[:-1]), int(digits[-1])
+
+
+def native_chip() -> str | None:
+    """The target of the current GPU, None where there is no GPU or CuPy, or it is not supported."""
+    try:
+        target = for_capability(*capability(current_device()))
+    except Exception:  # CuPy raises its own errors where driver or GPU are missing
+        return None
+    return target.name if target else None
+
+
+def runs_cubin(target: Target, device_capability: tuple[int, int]) -> bool:
+    """Whether a GPU loads this target's cubin: same major and no older minor, `a` targets exactly."""
+    if target.nvrtc_arch.endswith("a"):
+        return target.capability == device_capability
+    return target.capability[0] == device_capability[0] and target.capability <= device_capability
+
+
+def runs_ptx(target: Target, device_capability: tuple[int, int]) -> bool:
+    """Whether a GPU's driver compiles this target's PTX: any newer GPU, unless it is an `a` target."""
+    if target.nvrtc_arch.endswith("a"):
+        return target.capability == device_capability
+    return target.capability <= device_capability
+
+
+@dataclass(frozen=True)
+class LoadedKernel:
+    """A kernel in a GPU's memory: the driver's handles."""
+
+    module: int
+    function: int
+    registers: int
+
+
+def load_kernel(image: bytes, contract: LaunchContract) -> LoadedKernel:
+    """Load a cubin or PTX text on the current GPU and make the shared-memory opt-in it needs."""
+    driver = driver_api()
+    cupy().cuda.runtime.free(0)  # makes the primary context
+    with explained(contract, "load"):
+        module = driver.moduleLoadData(image + b"\0")
+        function = driver.moduleGetFunction(module, contract.entry)
+        if contract.dynamic_shared:
+            attribute = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            driver.funcSetAttribute(function, attribute, contract.shared_bytes)
+        registers = driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, function)
+    return LoadedKernel(module, function, registers)
+
+
+def check_target(contract: LaunchContract, device: int) -> bool:
+    """Whether the cubin (True) or the PTX (False) is to be loaded; `DriverError` if neither runs."""
+    target, have = get(contract.target), capability(device)
+    if runs_cubin(target, have):
+        return True
+    if runs_ptx(target, have):
+        return False
+    gpu = f"GPU {device} has capability {have[0]}.{have[1]}"
+    message = f"{contract.kernel} is compiled for {target.name}, {gpu}"
+    raise DriverError(
+        [Diagnostic("PH605", message, stage="driver", help="compile it for this GPU's chip")]
+    )
+
+
+@contextmanager
+def explained(contract: LaunchContract, action: str) -> Generator[None]:
+    """Turn the errors of CuPy's driver and runtime calls into `DriverError`."""
+    try:
+        yield
+    except RuntimeError as error:
+        status = getattr(error, "status", None)
+        if isinstance(error, PhobosError) or status is None:
+            raise
+        raise explain(contract, action, int(status), str(error)) from error
+
+
+def explain(contract: LaunchContract, action: str, status: int, text: str) -> DriverError:
+    """The error for a driver status met while doing `action` ("load", "start") to a kernel."""
+    size = f"{contract.threads} threads, {contract.shared_bytes} B shared"
+    where = f"{contract.kernel} ({contract.target}, {size})"
+    if status in FATAL:
+        return _lost_context(action, where, status)
+    message = f"the driver could not {action} {where}: {text}"
+    help = {
+        209: "the cubin is for another GPU: compile for this one's chip",
+        218: f"the driver could not compile the PTX; {versions()}",
+        222: f"NVRTC is newer than the driver: {versions()}; install the [cu12] extra or a newer driver",
+        300: "the driver found no valid code",
+        701: "too many registers, threads or too much shared memory for this GPU",
+    }.get(status, "")
+    return DriverError([Diagnostic("PH606", message, stage="driver", help=help)])
+
+
+def _lost_context(action: str, where: str, status: int) -> DriverError:
+    names = [c.kernel for c in recent_launches]
+    before = f"; last started: {', '.join(names)}" if names else ""
+    message = f"{FATAL[status]} on the GPU, seen when about to {action} {where}{before}"
+    help = (
+        "the CUDA context is lost: restart the kernel (the Jupyter one). An earlier launch faulted; "
+        "compile with debug=True to stop at the launch that does it, or run it with .simulate(...)"
+    )
+    return DriverError([Diagnostic("PH607", message, stage="driver", help=help)])
+
+
+def versions() -> str:
+    """Versions of driver and runtime, for error texts."""
+    runtime = cupy().cuda.runtime
+    return f"driver supports CUDA {_version(runtime.driverGetVersion())}"
+
+
+def _version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
