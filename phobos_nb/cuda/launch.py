@@ -29,7 +29,7 @@ def bfloat16_bits(value: float) -> int:
     """The bits of a float rounded to the nearest bf16, ties to even; NaN stays NaN."""
     if value != value:
         return 0x7FC0
-    bits = struct.unpack("I", struct.pack("f", value))[0]
+    bits = struct.unpack("=I", struct.pack("=f", value))[0]
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 
 
@@ -59,7 +59,7 @@ class Parameters:
         self.address = ctypes.addressof(self._table)
         self._pack_pointers = struct.Struct("@" + "".join(head)).pack_into
         self._pack_scalars = [
-            (struct.Struct("@" + f).pack_into, o)
+            (struct.Struct("=" + f).pack_into, o)  # standard mode refuses what does not fit
             for f, o in zip(tail, offsets[len(formats) - scalars :], strict=True)
         ]
 
