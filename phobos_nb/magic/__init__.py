@@ -1,0 +1,1 @@
+"""The notebook's side: the cell magic `%%phobos` and how it reports mistakes."""

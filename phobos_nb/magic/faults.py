@@ -1,0 +1,41 @@
+"""A faulty cell's error: raised, so that "Run all" stops, and shown without Python's frames."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from phobos_nb.diagnostics import Diagnostic, PhobosError, Severity
+from phobos_nb.source import Source
+
+RED, YELLOW, BLUE, BOLD, OFF = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
+COLOR = {Severity.ERROR: RED, Severity.WARNING: YELLOW, Severity.NOTE: BLUE}
+
+
+class CellError(PhobosError):
+    """What a faulty `%%phobos` cell raises; places are named by the cell's own line numbers."""
+
+    def __init__(self, error: PhobosError) -> None:
+        source = error.source
+        super().__init__(error.diagnostics, replace(source, name="cell") if source else None)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback."""
+        return "\n\n".join(_colored(d, self.source) for d in self.diagnostics).split("\n")
+
+
+def _colored(diagnostic: Diagnostic, source: Source | None) -> str:
+    """The rendered diagnostic with colours; every one of them also has its word or its caret."""
+    color = COLOR[diagnostic.severity]
+    head, *rest = diagnostic.render(source).split("\n")
+    label, _, message = head.partition(": ")
+    lines = [f"{color}{label}{OFF}: {BOLD}{message}{OFF}", *(_marked(line, color) for line in rest)]
+    return "\n".join(lines)
+
+
+def _marked(line: str, color: str) -> str:
+    if re.fullmatch(r"\s*\|\s*\^+", line):
+        return line.replace("^", f"{color}^", 1) + OFF
+    if found := re.match(r"(\s*-->|\s*\d* \||\s*help:)", line):
+        return f"{BLUE}{found[0]}{OFF}{line[found.end() :]}"
+    return line
