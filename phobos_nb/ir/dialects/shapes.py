@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import MemRefType, TensorType, VectorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    MemRefType,
+    TensorType,
+    VectorType,
+)
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -34,6 +42,11 @@ def with_element(type_: Attribute, element: Attribute) -> Attribute:
     if isinstance(type_, VectorType):
         return VectorType(element, cast("VectorType[Attribute]", type_).get_shape())
     return element
+
+
+def is_float(type_: Attribute) -> bool:
+    """Whether a scalar type is f16, bf16, f32 or f64."""
+    return isinstance(type_, Float16Type | BFloat16Type | Float32Type | Float64Type)
 
 
 def show(shape: Sequence[int] | None) -> str:

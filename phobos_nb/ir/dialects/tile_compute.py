@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
-    AnyFloat,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -37,6 +36,7 @@ from xdsl.traits import MemoryWriteEffect, Pure
 
 from phobos_nb.ir.dialects.shapes import (
     element_of,
+    is_float,
     require,
     require_same_element,
     require_same_shape,
@@ -193,7 +193,7 @@ class DotOp(IRDLOperation):
 
 
 def _verify_kind(kind: CombiningKindFlag, element: Attribute) -> None:
-    wanted = _KINDS[isinstance(element, AnyFloat)]
+    wanted = _KINDS[is_float(element)]
     require(
         kind is CombiningKindFlag.ADD or kind in wanted,
         f"kind {kind}: wanted add, {' or '.join(wanted)} for {element}",

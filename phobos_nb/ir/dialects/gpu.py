@@ -1,0 +1,169 @@
+"""The dialect `gpu`: what xDSL has, with kernels as upstream marks them and the ops it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.dialects import gpu as xdsl_gpu
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    FunctionType,
+    MemRefType,
+    StringAttr,
+    SymbolNameConstraint,
+    UnitAttr,
+    i1,
+    i8,
+    i32,
+)
+from xdsl.dialects.utils import EnumAttribute
+from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    attr_def,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, MemoryWriteEffect, SymbolOpInterface
+from xdsl.utils.str_enum import StrEnum
+
+from phobos_nb.ir.dialects.address_space import WORKGROUP, AddressSpaceAttr
+from phobos_nb.ir.dialects.shapes import require
+
+Value = SSAValue | Operation
+
+
+@irdl_op_definition
+class FuncOp(IRDLOperation):
+    """A function of a `gpu.module`; a kernel has the discardable attribute `gpu.kernel`.
+
+    xDSL's own op marks kernels with a property that upstream silently drops.
+    """
+
+    name = "gpu.func"
+    body = region_def()
+    sym_name = attr_def(SymbolNameConstraint())
+    function_type = prop_def(FunctionType)
+    traits = traits_def(IsolatedFromAbove(), HasParent(xdsl_gpu.ModuleOp), SymbolOpInterface())
+
+    def __init__(
+        self,
+        name: str,
+        arguments: Sequence[Attribute],
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> None:
+        """Make an empty kernel with an entry block; `attributes` are discardable ones."""
+        super().__init__(
+            properties={"function_type": FunctionType.from_lists(arguments, [])},
+            attributes={"sym_name": StringAttr(name), "gpu.kernel": UnitAttr(), **(attributes or {})},
+            regions=[Region(Block(arg_types=arguments))],
+        )
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it is launched from the host."""
+        return "gpu.kernel" in self.attributes
+
+    def verify_(self) -> None:
+        """The entry block has the function's arguments; a kernel returns nothing."""
+        wanted = self.function_type.inputs.data
+        found = self.body.blocks[0].arg_types
+        require(wanted == tuple(found), f"entry block: wanted arguments {wanted}, found {found}")
+        require(not (self.is_kernel and self.function_type.outputs.data), "a kernel returns nothing")
+
+
+@irdl_op_definition
+class ReturnOp(IRDLOperation):
+    """The end of a `gpu.func`."""
+
+    name = "gpu.return"
+    operands_ = var_operand_def()
+    traits = traits_def(IsTerminator(), HasParent(FuncOp))
+
+    def __init__(self) -> None:
+        super().__init__(operands=[[]])
+
+
+class ShuffleMode(StrEnum):
+    """Which lane a shuffle reads: lane ^ offset, lane - offset, lane + offset, or offset itself."""
+
+    XOR = "xor"
+    UP = "up"
+    DOWN = "down"
+    IDX = "idx"
+
+
+@irdl_attr_definition
+class ShuffleModeAttr(EnumAttribute[ShuffleMode], SpacedOpaqueSyntaxAttribute):
+    """`#gpu<shuffle_mode xor>`."""
+
+    name = "gpu.shuffle_mode"
+
+
+@irdl_op_definition
+class ShuffleOp(IRDLOperation):
+    """Read `value` of another lane among groups of `width` lanes; the i1 says whether that lane exists.
+
+    Where it does not, the value is the lane's own.
+    """
+
+    name = "gpu.shuffle"
+    value = operand_def()
+    offset = operand_def(i32)
+    width = operand_def(i32)
+    mode = prop_def(ShuffleModeAttr)
+    result = result_def()
+    valid = result_def(i1)
+
+    def __init__(self, value: Value, offset: Value, width: Value, mode: ShuffleMode) -> None:
+        super().__init__(
+            operands=[value, offset, width],
+            result_types=[SSAValue.get(value).type, i1],
+            properties={"mode": ShuffleModeAttr(mode)},
+        )
+
+    def verify_(self) -> None:
+        """The result has the value's type."""
+        require(
+            self.value.type == self.result.type,
+            f"result: wanted {self.value.type}, found {self.result.type}",
+        )
+
+
+@irdl_op_definition
+class DynamicSharedMemoryOp(IRDLOperation):
+    """The bytes of shared memory whose number is given at launch."""
+
+    name = "gpu.dynamic_shared_memory"
+    result = result_def(MemRefType)
+
+    def __init__(self) -> None:
+        super().__init__(result_types=[MemRefType(i8, [DYNAMIC_INDEX], memory_space=WORKGROUP)])
+
+
+@irdl_op_definition
+class PrintfOp(IRDLOperation):
+    """`printf` from the device; `format` as in C."""
+
+    name = "gpu.printf"
+    format = prop_def(StringAttr)
+    arguments = var_operand_def()
+    traits = traits_def(MemoryWriteEffect())
+
+    def __init__(self, format: str, arguments: Sequence[Value]) -> None:
+        super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
+
+
+_OWN: list[type[Operation]] = [FuncOp, ReturnOp, ShuffleOp, DynamicSharedMemoryOp, PrintfOp]
+
+Gpu = Dialect(
+    "gpu",
+    [*(op for op in xdsl_gpu.GPU.operations if op.name not in {own.name for own in _OWN}), *_OWN],
+    [*xdsl_gpu.GPU.attributes, AddressSpaceAttr, ShuffleModeAttr],
+)
