@@ -2,6 +2,7 @@
 # make test   every test, the notebooks among them
 # make lab    JupyterLab with the kit in it
 # make lint   ruff and pyright
+# make notebooks   run the notebooks again and save their outputs
 #
 # Everything is installed into ./.venv and written below ./build.
 
@@ -29,7 +30,7 @@ EXTRAS ?= test,sass,$(BACKEND)
 comma := ,
 INSTALLED := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: install demo test lab lint clean
+.PHONY: install demo test lab lint notebooks clean
 
 install: $(INSTALLED)
 
@@ -44,11 +45,14 @@ demo: install
 	@$(BIN)/python tools/demo.py
 
 test: install
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadscope --nbval --nbval-current-env \
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadscope --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg \
 		$(PYTEST_FLAGS) tests notebooks
 
 lab: install
 	@$(BIN)/python -m jupyterlab --notebook-dir=notebooks
+
+notebooks: install
+	@$(BIN)/python tools/notebooks.py notebooks/*.ipynb
 
 lint: install
 	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && $(BIN)/pyright
