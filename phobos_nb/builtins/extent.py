@@ -21,7 +21,7 @@ def check(site: CallSite) -> Call:
     rank = len(tensor.type.dims)
     if not 0 <= axis < rank:
         message = f"{tensor.name} has axes 0 to {rank - 1}, found axis {axis}"
-        raise site.diagnostics.error("PH261", message, site.span)
+        raise site.diagnostics.error("PH104", message, site.span)
     return Call(
         type=ScalarType(INDEX),
         span=site.span,

@@ -20,7 +20,7 @@ def check(site: CallSite) -> Call:
     operands.wanted_dtype(site, index, "integer")
     if len(table.type.dims) != 1:
         raise site.diagnostics.error(
-            "PH261", f"gather wants a rank-1 table, found {table.type}", table.span
+            "PH104", f"gather wants a rank-1 table, found {table.type}", table.span
         )
     kind = TileType(table.type.dtype, operands.shape_of(index))
     return Call(type=kind, span=site.span, builtin=site.name, arguments=(table, index))

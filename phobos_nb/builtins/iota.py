@@ -20,7 +20,7 @@ def check(site: CallSite) -> Call:
     operands.expect_count(site, 1)
     extent = operands.constant_int(site, 0)
     if extent < 1:
-        raise site.diagnostics.error("PH162", f"iota wants an extent from 1, found {extent}", site.span)
+        raise site.diagnostics.error("PH109", f"iota wants an extent from 1, found {extent}", site.span)
     return Call(
         type=TileType(I32, (1, extent)),
         span=site.span,

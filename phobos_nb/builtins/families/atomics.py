@@ -43,7 +43,7 @@ def expect_width(site: CallSite, tensor: Tensor, *, integers_only: bool = False)
         return
     wanted = "i32 or i64" if integers_only else "i32, i64, f16, bf16, f32 or f64"
     message = f"{site.name} wants a tensor of {wanted}, found {tensor.type}"
-    raise site.diagnostics.error("PH161", message, tensor.span)
+    raise site.diagnostics.error("PH104", message, tensor.span)
 
 
 def check(site: CallSite) -> Call:
@@ -53,7 +53,7 @@ def check(site: CallSite) -> Call:
     rank = len(tensor.type.dims)
     if len(operands.shape_of(amount)) > rank:
         message = f"{site.name} adds at most a rank-{rank} tile to {tensor.name}, found {amount.type}"
-        raise site.diagnostics.error("PH261", message, amount.span)
+        raise site.diagnostics.error("PH104", message, amount.span)
     amount = operands.converted(site, amount, tensor.type.dtype)
     tile = isinstance(amount.type, TileType)
     return Call(

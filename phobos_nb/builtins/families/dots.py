@@ -32,7 +32,7 @@ def check(transposed: bool) -> Callable[[CallSite], Call]:
         n, depth = operands.shape_of(right) if transposed else operands.shape_of(right)[::-1]
         if k != depth:
             raise site.diagnostics.error(
-                "PH260",
+                "PH204",
                 f"{site.name} contracts {k} with {depth}: {left.type} and {right.type}",
                 site.span,
                 help="" if transposed else "dot_t(a, b) takes b transposed",
@@ -54,7 +54,7 @@ def _operands(site: CallSite, left: Expr, right: Expr) -> tuple[Expr, Expr]:
         left, right = operands.common(site, [left, right])
     elif any(d.bits > 32 for d in kinds):
         raise site.diagnostics.error(
-            "PH161",
+            "PH104",
             f"{site.name} of integers sums in i32, found {left.type} and {right.type}",
             site.span,
             help="convert the operands with i32(...) or f64(...)",

@@ -1,7 +1,7 @@
 """Checks of a call's arguments and the conversions between them, shared by all families.
 
-Codes: PH160 number of arguments, PH161 type of an argument, PH162 a constant is wanted,
-PH163 a literal does not fit, PH260 shapes do not agree, PH261 rank of a tile.
+Codes: PH104 type of an argument, PH105 a literal does not fit, PH107 number of arguments, PH109 a
+constant is wanted, PH201 shapes do not stretch to each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def expect_count(site: CallSite, least: int, most: int | None = None) -> None:
     if not least <= found <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
         raise site.diagnostics.error(
-            "PH160", f"{site.name} takes {wanted} arguments, found {found}", site.span
+            "PH107", f"{site.name} takes {wanted} arguments, found {found}", site.span
         )
 
 
@@ -34,7 +34,7 @@ def value(site: CallSite, position: int) -> Expr:
     if isinstance(argument, Expr) and isinstance(argument.type, ScalarType | TileType):
         return argument
     raise site.diagnostics.error(
-        "PH161",
+        "PH104",
         f"{site.name} wants a scalar or a tile as argument {position + 1}, found {_kind(argument)}",
         argument.span,
         help="read it first, for example with a slice" if not isinstance(argument, Expr) else "",
@@ -46,13 +46,13 @@ def tile(site: CallSite, position: int, rank: int | None = None) -> Expr:
     argument = site.arguments[position]
     if not (isinstance(argument, Expr) and isinstance(argument.type, TileType)):
         raise site.diagnostics.error(
-            "PH161",
+            "PH104",
             f"{site.name} wants a tile as argument {position + 1}, found {_kind(argument)}",
             argument.span,
         )
     if rank is not None and len(argument.type.shape) != rank:
         raise site.diagnostics.error(
-            "PH261", f"{site.name} wants a rank-{rank} tile, found {argument.type}", argument.span
+            "PH104", f"{site.name} wants a rank-{rank} tile, found {argument.type}", argument.span
         )
     return argument
 
@@ -66,7 +66,7 @@ def rows(site: CallSite, position: int) -> Expr:
         return Fill(type=kind, span=found.span, uniformity=found.uniformity, operand=found)
     if len(shape) != 2:
         raise site.diagnostics.error(
-            "PH261", f"{site.name} wants a rank-2 tile, found {found.type}", found.span
+            "PH104", f"{site.name} wants a rank-2 tile, found {found.type}", found.span
         )
     return found
 
@@ -77,7 +77,7 @@ def scalar(site: CallSite, position: int) -> Expr:
     if isinstance(argument, Expr) and isinstance(argument.type, ScalarType):
         return argument
     raise site.diagnostics.error(
-        "PH161",
+        "PH104",
         f"{site.name} wants a scalar as argument {position + 1}, found {_kind(argument)}",
         argument.span,
     )
@@ -89,7 +89,7 @@ def tensor(site: CallSite, position: int) -> Tensor:
     if isinstance(argument, Tensor):
         return argument
     raise site.diagnostics.error(
-        "PH161",
+        "PH104",
         f"{site.name} wants a tensor parameter as argument {position + 1}, found {_kind(argument)}",
         argument.span,
     )
@@ -105,7 +105,7 @@ def constant_int(site: CallSite, position: int) -> int:
     ):
         return argument.value
     raise site.diagnostics.error(
-        "PH162",
+        "PH109",
         f"{site.name} wants a compile-time integer as argument {position + 1}, found {_kind(argument)}",
         argument.span,
     )
@@ -155,7 +155,7 @@ def wanted_dtype(site: CallSite, expr: Expr, wanted: str) -> DType:
             "bool": "compare it, for example with != 0",
         }
         message = f"{site.name} wants elements of {nouns[wanted]} type, found {expr.type}"
-        raise site.diagnostics.error("PH161", message, expr.span, help=advice[wanted])
+        raise site.diagnostics.error("PH104", message, expr.span, help=advice[wanted])
     return dtype
 
 
@@ -172,7 +172,7 @@ def converted(site: CallSite, expr: Expr, dtype: DType) -> Expr:
 def _float_constant(site: CallSite, expr: Constant, dtype: DType) -> Constant:
     number = float(expr.value)
     if math.isfinite(number) and abs(number) > LARGEST[dtype]:
-        raise site.diagnostics.error("PH163", f"{number:g} does not fit {dtype}", expr.span)
+        raise site.diagnostics.error("PH105", f"{number:g} does not fit {dtype}", expr.span)
     return Constant(type=ScalarType(dtype), span=expr.span, value=number)
 
 
@@ -199,7 +199,7 @@ def wider(site: CallSite, left: DType, right: DType) -> DType:
         return left
     if Kind.BOOL in (left.kind, right.kind):
         raise site.diagnostics.error(
-            "PH161", f"{site.name} cannot mix {left} with {right}", site.span, help="convert one of them"
+            "PH104", f"{site.name} cannot mix {left} with {right}", site.span, help="convert one of them"
         )
     if left.is_float and right.is_float:
         return F32 if left.bits == right.bits else max(left, right, key=_bits)
@@ -227,7 +227,7 @@ def stretched(site: CallSite, exprs: Sequence[Expr]) -> tuple[int, ...]:
         if any(n not in (1, m) for n, m in zip(shape, out, strict=True)):
             others = ", ".join(str(e.type) for e in exprs)
             raise site.diagnostics.error(
-                "PH260", f"{site.name} cannot stretch {others} to one shape", expr.span
+                "PH201", f"{site.name} cannot stretch {others} to one shape", expr.span
             )
     return out
 

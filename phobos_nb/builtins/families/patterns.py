@@ -29,7 +29,7 @@ def check(results: Mapping[DType, DType]) -> Callable[[CallSite], Call]:
         if result is None:
             wanted = " or ".join(str(d) for d in results)
             message = f"{site.name} wants {wanted}, found {value.type}"
-            raise site.diagnostics.error("PH161", message, value.span)
+            raise site.diagnostics.error("PH104", message, value.span)
         return call_of(site, [value], result)
 
     return checked

@@ -76,6 +76,11 @@ class Memory:
         here, there = self._overlap(box)
         self.array[there] = values[here]
 
+    def is_partial(self, box: Sequence[Span]) -> bool:
+        """Whether some position of the box lies outside the array."""
+        ranges = [s.inside(n) for s, n in zip(box, self.array.shape, strict=True)]
+        return any(b - a < s.length for s, (a, b) in zip(box, ranges, strict=True))
+
     def _overlap(self, box: Sequence[Span]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
         """The slices of the box and of the array that meet."""
         ranges = [s.inside(n) for s, n in zip(box, self.array.shape, strict=True)]
