@@ -268,6 +268,14 @@ class UIToFPOp(_IntegerToFloat):
     name = "arith.uitofp"
 
 
+@irdl_op_definition
+class RemfOp(xdsl_arith.FloatingPointLikeBinaryOperation):
+    """The exact remainder of the truncated quotient, with the dividend's sign (`fmod`)."""
+
+    name = "arith.remf"
+    traits = traits_def(Pure())
+
+
 def _widths(*types: Attribute) -> tuple[int, ...] | None:
     """The widths of integers; None when one is no integer."""
     integers = all(isinstance(t, IntegerType) for t in types)
@@ -321,6 +329,7 @@ _OWN: list[type[Operation]] = [
     FPToUIOp,
     SIToFPOp,
     UIToFPOp,
+    RemfOp,
     TruncIOp,
     ExtSIOp,
     ExtUIOp,

@@ -277,17 +277,12 @@ class MBarrierCreateOp(IRDLOperation):
         super().__init__(result_types=[MBarrierGroupType(count)])
 
 
-class _BarrierOp(IRDLOperation):
-    """What the ops on one barrier of a group share."""
-
-    barriers = operand_def(MBarrierGroupType)
-
-
 @irdl_op_definition
-class MBarrierInitOp(_BarrierOp):
+class MBarrierInitOp(IRDLOperation):
     """Set the number of arrivals that complete a phase of barrier `index`."""
 
     name = "nvgpu.mbarrier.init"
+    barriers = operand_def(MBarrierGroupType)
     count = operand_def(IndexType())
     index = operand_def(IndexType())
     predicate = opt_operand_def(i1)
@@ -300,10 +295,11 @@ class MBarrierInitOp(_BarrierOp):
 
 
 @irdl_op_definition
-class MBarrierArriveOp(_BarrierOp):
+class MBarrierArriveOp(IRDLOperation):
     """Arrive at barrier `index`."""
 
     name = "nvgpu.mbarrier.arrive"
+    barriers = operand_def(MBarrierGroupType)
     index = operand_def(IndexType())
     token = result_def(MBarrierTokenType())
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
@@ -313,10 +309,11 @@ class MBarrierArriveOp(_BarrierOp):
 
 
 @irdl_op_definition
-class MBarrierArriveExpectTxOp(_BarrierOp):
+class MBarrierArriveExpectTxOp(IRDLOperation):
     """Arrive at barrier `index` and add `bytes` to what its phase waits for."""
 
     name = "nvgpu.mbarrier.arrive.expect_tx"
+    barriers = operand_def(MBarrierGroupType)
     bytes = operand_def(IndexType())
     index = operand_def(IndexType())
     predicate = opt_operand_def(i1)
@@ -329,10 +326,11 @@ class MBarrierArriveExpectTxOp(_BarrierOp):
 
 
 @irdl_op_definition
-class MBarrierTryWaitParityOp(_BarrierOp):
+class MBarrierTryWaitParityOp(IRDLOperation):
     """Wait until the phase of that parity of barrier `index` is complete, asking every `ticks`."""
 
     name = "nvgpu.mbarrier.try_wait.parity"
+    barriers = operand_def(MBarrierGroupType)
     parity = operand_def(i1)
     ticks = operand_def(IndexType())
     index = operand_def(IndexType())
