@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from phobos_nb.views.listing import Listing
 from phobos_nb.views.shared_memory import SharedMemory, to_text
@@ -55,6 +56,11 @@ class CompilationView:
     def signature(self) -> str:
         """The signature in one line."""
         return f"{self.name}({', '.join(self.parameters)})"
+
+    def with_notes(self, notes: Iterable[Note]) -> CompilationView:
+        """The same with more notes, warnings first."""
+        ordered = sorted((*self.notes, *notes), key=lambda n: n.kind != "warning")
+        return replace(self, notes=tuple(ordered))
 
 
 def summary(view: CompilationView) -> str:

@@ -8,7 +8,7 @@ in one notebook.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -32,15 +32,15 @@ def style() -> str:
     return files("phobos_nb.views").joinpath("style.css").read_text("utf-8")
 
 
-def page(view: CompilationView) -> str:
-    """The whole view as one html element."""
+def page(view: CompilationView, opened: Sequence[str] = OPEN) -> str:
+    """The whole view as one html element; `opened` are the titles of the panes open at first."""
     origins = {line.origin for listing in view.listings[:1] for line in listing.lines}
     parts = [
         f"<style>{style()}{_links(n for n in origins if n is not None)}</style>",
         _signature(view),
         f"<dl>{''.join(map(_fact, view.facts))}</dl>",
         f"<ul>{''.join(map(_note, view.notes))}</ul>" if view.notes else "",
-        f"<div class='panes'>{''.join(_panes(view))}</div>",
+        f"<div class='panes'>{''.join(_panes(view, opened))}</div>",
     ]
     return f"<div class='ph'>{''.join(parts)}</div>"
 
@@ -68,16 +68,15 @@ def _note(note: Note) -> str:
     return f"<li>{escape(note.text)}{place}</li>"
 
 
-def _panes(view: CompilationView) -> Iterable[str]:
-    for listing in view.listings:
-        yield _pane(listing.title, _listing(listing), is_open=listing.title in OPEN)
+def _panes(view: CompilationView, opened: Sequence[str]) -> Iterable[str]:
+    bodies = [(listing.title, _listing(listing)) for listing in view.listings]
     if view.memory is not None:
-        yield _pane("Shared memory", _memory(view.memory))
-    if view.listings or view.barriers:
-        yield _pane("Barriers", _barriers(view.barriers))
+        bodies.append(("Shared memory", _memory(view.memory)))
+    bodies.append(("Barriers", _barriers(view.barriers)))
+    return (_pane(title, body, is_open=title in opened) for title, body in bodies)
 
 
-def _pane(title: str, body: str, *, is_open: bool = False) -> str:
+def _pane(title: str, body: str, *, is_open: bool) -> str:
     mark = " open" if is_open else ""
     caption = f"<figcaption>{escape(title)}</figcaption>"
     return (

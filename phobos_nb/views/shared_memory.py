@@ -28,22 +28,22 @@ class Buffer:
 class SharedMemory:
     """The planned shared memory of one CTA, in bytes.
 
-    limit: the most that one CTA may have on the target. Bytes that lie in no buffer are alignment
-    gaps; bytes of several buffers are reused, each at its time.
+    limit: the most that one CTA may have on the target, where a target is meant. Bytes that lie in no
+    buffer are alignment gaps; bytes of several buffers are reused, each at its time.
     """
 
     total: int
-    limit: int
-    target: str
     buffers: tuple[Buffer, ...] = ()
+    limit: int | None = None
+    target: str = ""
 
     @property
     def headline(self) -> str:
-        """One line: bytes of the plan, the target's limit."""
-        if not self.total:
-            return f"No shared memory; a CTA on {self.target} may have {self.limit:,} bytes."
+        """One line: bytes of the plan and, where it is known, the target's limit."""
         count = f"{len(self.buffers)} buffer{'s' if len(self.buffers) != 1 else ''}"
-        return f"{self.total:,} bytes in {count}; a CTA on {self.target} may have {self.limit:,}."
+        plan = f"{self.total:,} bytes in {count}" if self.total else "no shared memory"
+        limit = "" if self.limit is None else f"; a CTA on {self.target} may have {self.limit:,}"
+        return plan + limit
 
 
 def lanes(buffers: Sequence[Buffer]) -> list[list[Buffer]]:

@@ -15,7 +15,7 @@ def test_the_text_ruler_puts_each_buffer_at_its_offset() -> None:
     """The seed's example: 2048 bytes, four buffers of 512, bars side by side."""
     assert to_text(MEMORY) == "\n".join(
         [
-            "Shared memory: 2,048 bytes in 4 buffers; a CTA on sm_75 may have 65,536.",
+            "Shared memory: 2,048 bytes in 4 buffers; a CTA on sm_75 may have 65,536",
             "      0 |##########                              | a[0]  512 bytes  f32, stage 0",
             "    512 |          ##########                    | a[1]  512 bytes  f32, stage 1",
             "  1,024 |                    ##########          | b[0]  512 bytes  f32, stage 0",
@@ -26,15 +26,15 @@ def test_the_text_ruler_puts_each_buffer_at_its_offset() -> None:
 
 def test_a_tiny_buffer_still_shows() -> None:
     """A buffer far narrower than a character gets one."""
-    memory = SharedMemory(4096, 65536, "sm_75", (Buffer("x", 4092, 4), Buffer("y", 0, 4)))
+    memory = SharedMemory(4096, (Buffer("x", 4092, 4), Buffer("y", 0, 4)))
     assert [line.count("#") for line in to_text(memory).splitlines()[1:]] == [1, 1]
 
 
 def test_without_shared_memory_the_text_says_so() -> None:
     """An empty plan is a sentence, not an empty ruler."""
-    assert to_text(SharedMemory(0, 65536, "sm_75")) == (
-        "Shared memory: No shared memory; a CTA on sm_75 may have 65,536 bytes."
-    )
+    text = "Shared memory: no shared memory; a CTA on sm_75 may have 65,536"
+    assert to_text(SharedMemory(0, (), 65536, "sm_75")) == text
+    assert to_text(SharedMemory(0)) == "Shared memory: no shared memory"
 
 
 def test_reused_bytes_are_drawn_in_rows() -> None:
