@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.builtins.families import operands
 from phobos_nb.builtins.families.atomics import expect_width, indexed, per_thread
-from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families.lowering import indices
 from phobos_nb.language.meaning.memory import Memory
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
 from phobos_nb.language.types import ScalarType, Uniformity
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -43,6 +49,14 @@ def reference(machine: Any, call: Call, memory: Memory, *values: NDArray[Any]) -
     return per_thread(machine, memory, indices, (expected, stored), step)
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:
+    """One `tile.atomic_cas`."""
+    from phobos_nb.ir.dialects.tile import AtomicCasOp
+
+    where = indices(builder, call, values, len(values) - 3)
+    return builder.value(AtomicCasOp(values[-2], values[-1], values[0], where))
+
+
 SPEC = Builtin(
     name="atomic_cas",
     group="tensor",
@@ -50,6 +64,6 @@ SPEC = Builtin(
     doc="Stores `new` where the element equals `expected`; returns the old value.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
     pure=False,
 )

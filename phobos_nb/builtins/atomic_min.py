@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.atomics import atomic
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.language.meaning.floats import minimum
 
 SPEC = atomic(
     "atomic_min",
     "Lowers an element to v; NaN wins. A scalar v returns the old value.",
     minimum,
-    not_lowered,
+    lowering.atomic("min"),
 )

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from phobos_nb.builtins.families import operands
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
 from phobos_nb.language.types import VoidType
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -21,6 +26,15 @@ def reference(machine: Any, call: Call) -> None:
     """Nothing to wait for: the meaning runs the threads of a CTA in step."""
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> None:  # noqa: ARG001
+    """One `gpu.barrier`, which no pass removes."""
+    from xdsl.dialects.builtin import StringAttr
+    from xdsl.dialects.gpu import BarrierOp
+
+    made = builder.insert(BarrierOp())
+    made.attributes["phobos.reason"] = StringAttr("barrier() in the source")
+
+
 SPEC = Builtin(
     name="barrier",
     group="CTA",
@@ -28,6 +42,6 @@ SPEC = Builtin(
     doc="Waits for all threads of the CTA and orders their accesses to shared and global memory.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
     pure=False,
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.lanes import over_block
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.builtins.families.reductions import same_dtype
 from phobos_nb.language.meaning.floats import minimum
 
@@ -12,5 +12,5 @@ SPEC = over_block(
     "The smallest value over all threads of the CTA; NaN if one is NaN.",
     minimum,
     same_dtype,
-    not_lowered,
+    lowering.over_block("min"),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.lanes import over_block
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.builtins.families.reductions import sum_dtype
 
 SPEC = over_block(
@@ -13,5 +13,5 @@ SPEC = over_block(
     "The sum over all threads of the CTA; f16 and bf16 give f32, i8 and u8 give i32.",
     np.add,
     sum_dtype,
-    not_lowered,
+    lowering.over_block("add"),
 )

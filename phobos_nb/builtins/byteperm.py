@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.builtins.families import operands
 from phobos_nb.builtins.families.elementwise import call_of
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.dtypes import I32
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -41,6 +46,15 @@ def reference(
     return out.astype(np.uint32).astype(np.int32)
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:  # noqa: ARG001
+    """Shifts and masks on the eight bytes as one i64."""
+    from phobos_nb.ir.elementwise import together
+    from phobos_nb.ir.permute import byte_permute
+
+    low, high, selector = together(builder, values)
+    return byte_permute(builder, low, high, selector)
+
+
 SPEC = Builtin(
     name="byteperm",
     group="bits",
@@ -51,5 +65,5 @@ SPEC = Builtin(
     ),
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.elementwise import function
-from phobos_nb.builtins.families.lowering import not_lowered
 
 SPEC = function(
     "ceil",
     "The smallest whole number that is not below x.",
     np.ceil,
-    not_lowered,
+    lowering.math("ceil"),
     zero_preserving=True,
 )

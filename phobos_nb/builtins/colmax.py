@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.reductions import along_columns, same_dtype
 
 SPEC = along_columns(
@@ -12,5 +12,5 @@ SPEC = along_columns(
     "The largest element of every column; NaN if the column holds one.",
     np.maximum,
     same_dtype,
-    not_lowered,
+    lowering.reduction("max"),
 )

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.builtins.families import operands
-from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families.lowering import argument_dtype
 from phobos_nb.builtins.families.reductions import sum_dtype
 from phobos_nb.language.meaning.conversion import numpy_dtype
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
 from phobos_nb.language.types import TileType
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -31,6 +37,17 @@ def reference(machine: Any, call: Call, tile: NDArray[Any]) -> NDArray[Any]:  # 
     return np.cumsum(tile.astype(working, copy=False), axis=0, dtype=working)
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:
+    """One `tile.scan` down the rows, in the result's dtype."""
+    from phobos_nb.ir.combine import combining_kind
+    from phobos_nb.ir.convert import convert
+    from phobos_nb.ir.dialects.tile import ScanOp
+
+    dtype = operands.dtype_of(call)
+    tile = convert(builder, values[0], argument_dtype(call), dtype)
+    return builder.value(ScanOp(combining_kind("add", dtype), tile, 0))
+
+
 SPEC = Builtin(
     name="cumsum",
     group="shape",
@@ -38,5 +55,5 @@ SPEC = Builtin(
     doc="Running sums down the rows; NaN stays; f16 and bf16 give f32, i8 and u8 give i32.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
 )

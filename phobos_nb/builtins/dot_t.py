@@ -6,8 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from phobos_nb.builtins.families import dots, operands
-from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families import dots, lowering, operands
 from phobos_nb.language.registry import Builtin
 from phobos_nb.language.typed import Call
 
@@ -24,5 +23,5 @@ SPEC = Builtin(
     doc="The product with b transposed; f16, bf16 and f32 sum in f32, f64 in f64, integers in i32.",
     check=dots.check(transposed=True),
     reference=reference,
-    build=not_lowered,
+    build=lowering.dot(transposed=True),
 )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.elementwise import function
-from phobos_nb.builtins.families.lowering import not_lowered
 
 
 def error_function(x: NDArray[Any]) -> NDArray[Any]:
@@ -19,5 +19,9 @@ def error_function(x: NDArray[Any]) -> NDArray[Any]:
 
 
 SPEC = function(
-    "erf", "The error function. Within 2 ulp in f32.", error_function, not_lowered, zero_preserving=True
+    "erf",
+    "The error function. Within 2 ulp in f32.",
+    error_function,
+    lowering.math("erf"),
+    zero_preserving=True,
 )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from phobos_nb.builtins.families import operands
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.dtypes import INDEX
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
 from phobos_nb.language.types import ScalarType
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -36,6 +41,18 @@ def reference(machine: Any, call: Call, tensor: Any) -> Any:  # noqa: ARG001
     return np.int64(tensor.array.shape[int(call.attributes["axis"])])
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:  # noqa: ARG001
+    """The constant extent, or the kernel's argument for the symbol."""
+    from phobos_nb.ir.dialects.tile import KernelOp
+
+    dim = call.attributes["dim"]
+    if not isinstance(dim, str):
+        return builder.index(int(dim))
+    kernel = builder.home.parent_op()
+    assert isinstance(kernel, KernelOp)
+    return kernel.symbol_arguments[dim]
+
+
 SPEC = Builtin(
     name="extent",
     group="tensor",
@@ -43,5 +60,5 @@ SPEC = Builtin(
     doc="The run-time extent of an axis of a tensor.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
 )

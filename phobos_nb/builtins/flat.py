@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from phobos_nb.builtins.families import operands
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
 from phobos_nb.language.types import TileType
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -27,6 +32,13 @@ def reference(machine: Any, call: Call, tile: NDArray[Any]) -> NDArray[Any]:  # 
     return tile.reshape(-1)
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:
+    """One `tile.reshape`."""
+    from phobos_nb.ir.dialects.tile import ReshapeOp
+
+    return builder.value(ReshapeOp(values[0], operands.shape_of(call)))
+
+
 SPEC = Builtin(
     name="flat",
     group="shape",
@@ -34,5 +46,5 @@ SPEC = Builtin(
     doc="The elements in row-major order as a rank-1 tile.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
 )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from phobos_nb.builtins.families import operands
-from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families.lowering import argument_dtype
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
 from phobos_nb.language.types import TileType
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -31,6 +37,15 @@ def reference(machine: Any, call: Call, table: Any, index: NDArray[Any]) -> NDAr
     return table.read((index,))
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:
+    """One `tile.gather` at the positions as indices."""
+    from phobos_nb.ir.convert import to_index
+    from phobos_nb.ir.dialects.tile import GatherOp
+
+    positions = to_index(builder, values[1], argument_dtype(call, 1))
+    return builder.value(GatherOp(values[0], positions))
+
+
 SPEC = Builtin(
     name="gather",
     group="shape",
@@ -38,6 +53,6 @@ SPEC = Builtin(
     doc="table[index], elementwise; zero where an index lies outside the table.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
     pure=False,
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.lanes import over_lanes
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.builtins.families.reductions import same_dtype
 from phobos_nb.language.meaning.floats import maximum
 
@@ -12,5 +12,5 @@ SPEC = over_lanes(
     "The largest value over the lanes of the warp; NaN if one is NaN.",
     maximum,
     same_dtype,
-    not_lowered,
+    lowering.over_lanes("max"),
 )

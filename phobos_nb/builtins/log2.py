@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.elementwise import function, in_double
-from phobos_nb.builtins.families.lowering import not_lowered
 
 SPEC = function(
     "log2",
     "The logarithm to base 2; 0 gives -inf, negative numbers give NaN. Within 2 ulp in f32.",
     in_double(np.log2),
-    not_lowered,
+    lowering.math("log2"),
 )

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.elementwise import selection
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.language.meaning.floats import minimum
 
-SPEC = selection("min", "The smaller of two numbers; NaN if either is NaN.", minimum, not_lowered)
+SPEC = selection(
+    "min",
+    "The smaller of two numbers; NaN if either is NaN.",
+    minimum,
+    lowering.selection("min"),
+)

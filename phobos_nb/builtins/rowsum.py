@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.reductions import along_rows, sum_dtype
 
 SPEC = along_rows(
@@ -12,5 +12,5 @@ SPEC = along_rows(
     "The sum of every row; f16 and bf16 accumulate in f32 and give f32, i8 and u8 give i32.",
     np.add,
     sum_dtype,
-    not_lowered,
+    lowering.reduction("add"),
 )

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.elementwise import function, in_double
-from phobos_nb.builtins.families.lowering import not_lowered
 
 
 def rsqrt_of(x: NDArray[Any]) -> NDArray[Any]:
@@ -20,5 +20,5 @@ SPEC = function(
     "rsqrt",
     "1 over the square root; 0 gives inf. Within 2 ulp in f32.",
     in_double(rsqrt_of),
-    not_lowered,
+    lowering.math("rsqrt"),
 )

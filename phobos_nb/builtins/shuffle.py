@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.lanes import WARP, exchange
-from phobos_nb.builtins.families.lowering import not_lowered
 
 SPEC = exchange(
     "shuffle",
     "The value that lane `lane` (modulo 32) of the warp holds.",
     "lane",
     lambda own, lane: lane % WARP + 0 * own,
-    not_lowered,
+    lowering.exchange("idx"),
 )

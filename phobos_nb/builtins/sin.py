@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.elementwise import function, in_double
-from phobos_nb.builtins.families.lowering import not_lowered
 
 SPEC = function(
     "sin",
     "The sine of x radians. Within 2 ulp in f32.",
     in_double(np.sin),
-    not_lowered,
+    lowering.math("sin"),
     zero_preserving=True,
 )

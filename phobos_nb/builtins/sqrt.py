@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.elementwise import function
-from phobos_nb.builtins.families.lowering import not_lowered
 
 SPEC = function(
     "sqrt",
     "The square root, correctly rounded; negative numbers give NaN.",
     np.sqrt,
-    not_lowered,
+    lowering.math("sqrt"),
     zero_preserving=True,
 )

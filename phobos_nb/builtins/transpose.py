@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from phobos_nb.builtins.families import operands
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
 from phobos_nb.language.types import TileType
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -26,6 +31,13 @@ def reference(machine: Any, call: Call, tile: NDArray[Any]) -> NDArray[Any]:  # 
     return tile.T
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:  # noqa: ARG001
+    """One `tile.transpose`."""
+    from phobos_nb.ir.dialects.tile import TransposeOp
+
+    return builder.value(TransposeOp(values[0]))
+
+
 SPEC = Builtin(
     name="transpose",
     group="shape",
@@ -33,5 +45,5 @@ SPEC = Builtin(
     doc="Rows become columns.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
 )

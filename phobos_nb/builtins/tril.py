@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phobos_nb.builtins.families.lowering import not_lowered
+from phobos_nb.builtins.families import lowering
 from phobos_nb.builtins.families.triangles import check
 from phobos_nb.language.registry import Builtin
 from phobos_nb.language.typed import Call
@@ -25,5 +25,5 @@ SPEC = Builtin(
     doc="The elements at column <= row + k; zero elsewhere.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=lowering.triangle(lower=True),
 )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.builtins.families import operands
 from phobos_nb.builtins.families.elementwise import call_of
-from phobos_nb.builtins.families.lowering import not_lowered
 from phobos_nb.language.registry import Builtin, CallSite
 from phobos_nb.language.typed import Call
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from phobos_nb.ir.builder import Builder
 
 
 def check(site: CallSite) -> Call:
@@ -34,6 +39,13 @@ def reference(
     return np.where(condition, chosen, other)
 
 
+def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> SSAValue:  # noqa: ARG001
+    """A select of the stretched operands."""
+    from phobos_nb.ir.elementwise import choose
+
+    return choose(builder, values[0], values[1], values[2])
+
+
 SPEC = Builtin(
     name="where",
     group="elementwise",
@@ -41,5 +53,5 @@ SPEC = Builtin(
     doc="a where the condition holds, else b; both sides are evaluated.",
     check=check,
     reference=reference,
-    build=not_lowered,
+    build=build,
 )
