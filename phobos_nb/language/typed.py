@@ -61,9 +61,13 @@ class Expr:
 
 @dataclass(frozen=True, kw_only=True)
 class Constant(Expr):
-    """A scalar constant of `type.dtype`: int, float or bool."""
+    """A scalar constant of `type.dtype`: int, float or bool.
+
+    `literal` marks one that was written as a number and still adapts to the other operand.
+    """
 
     value: int | float | bool
+    literal: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,14 +240,15 @@ class StoreTile(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class StoreElement(Statement):
-    """Stores one element per active thread, once per CTA where all operands are CTA-uniform.
+    """Stores one element per active thread, or `once` per CTA: the operands are CTA-uniform.
 
-    `value` of a compound assignment reads the element itself.
+    `value` of a compound assignment reads the element itself, which does not count as an operand.
     """
 
     base: Tensor | SharedArray
     indices: tuple[Expr, ...]
     value: Expr
+    once: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,19 +304,21 @@ class Return(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class Assert(Statement):
-    """Checked by the meaning, the simulator and, with debug, the GPU."""
+    """Checked by the meaning, the simulator and, with debug, the GPU; `once` per CTA if uniform."""
 
     condition: Expr
     text: str
     arguments: tuple[Expr, ...] = ()
+    once: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Print(Statement):
-    """Formatted output; `text` holds `{}` for each argument."""
+    """Formatted output; `text` holds `{}` for each argument; `once` per CTA if all are uniform."""
 
     text: str
     arguments: tuple[Expr, ...]
+    once: bool = False
 
 
 @dataclass(frozen=True)

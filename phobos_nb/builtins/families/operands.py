@@ -190,7 +190,7 @@ def common(site: CallSite, exprs: Sequence[Expr]) -> list[Expr]:
 
 
 def _is_literal(expr: Expr) -> bool:
-    return isinstance(expr, Constant) and dtype_of(expr) in (F32, INDEX)
+    return isinstance(expr, Constant) and expr.literal
 
 
 def wider(site: CallSite, left: DType, right: DType) -> DType:
