@@ -50,6 +50,19 @@ def test_every_module_says_what_it_is() -> None:
     assert [name for name, tree in trees.items() if tree.body and not ast.get_docstring(tree)] == []
 
 
+def test_every_test_states_its_claim() -> None:
+    """A test's docstring says what it claims."""
+    trees = {p: ast.parse(t) for p, t in texts().items() if p.startswith("tests/") and p.endswith(".py")}
+    silent = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        if node.name.startswith("test_") and not ast.get_docstring(node)
+    ]
+    assert silent == []
+
+
 def notebooks() -> dict[str, nbformat.NotebookNode]:
     """The committed notebooks, by path."""
     found = {p: text for p, text in texts().items() if p.endswith(".ipynb")}
