@@ -1,5 +1,51 @@
-"""A Jupyter-native kit for writing GPU kernels in the Phobos tile language."""
+"""A Jupyter-native kit for writing GPU kernels in the Phobos tile language.
+
+The names below are resolved when they are first used, so importing the package loads nothing else.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from phobos_nb.compilation.compilation import Compilation as Compilation
+    from phobos_nb.compilation.kernel import Kernel as Kernel
+    from phobos_nb.compilation.module import Module as Module
+    from phobos_nb.compilation.module import compile as compile
+    from phobos_nb.compilation.module import load as load
+    from phobos_nb.diagnostics import PhobosError as PhobosError
+    from phobos_nb.magic import load_ipython_extension as load_ipython_extension
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Compilation": "phobos_nb.compilation.compilation",
+    "Kernel": "phobos_nb.compilation.kernel",
+    "Module": "phobos_nb.compilation.module",
+    "PhobosError": "phobos_nb.diagnostics",
+    "compile": "phobos_nb.compilation.module",
+    "load": "phobos_nb.compilation.module",
+    "load_ipython_extension": "phobos_nb.magic",
+}
+
+__all__ = [
+    "Compilation",
+    "Kernel",
+    "Module",
+    "PhobosError",
+    "compile",
+    "load",
+    "load_ipython_extension",
+]
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -12,8 +12,8 @@ dim is a constant still has a stride.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 Dim = int | str
 """A tensor dimension: a constant extent or the name of a run-time symbol."""
@@ -151,3 +151,26 @@ def entry_arguments(parameters: tuple[Parameter, ...], variant: Variant) -> tupl
         EntryArgument("scalar", p.name, p.dtype) for p in parameters if isinstance(p, ScalarParameter)
     ]
     return (*pointers, *extents, *strides, *scalars)
+
+
+def to_plain(contract: LaunchContract) -> dict[str, Any]:
+    """The contract as dictionaries, lists, strings and numbers, ready for JSON."""
+    return asdict(contract)
+
+
+def from_plain(data: Mapping[str, Any]) -> LaunchContract:
+    """The contract that `to_plain` wrote; `KeyError` or `TypeError` where it did not."""
+    axes = [tuple(GridTerm(t["extent"], t["step"]) for t in axis) for axis in data["grid"]["axes"]]
+    known = {
+        "parameters": tuple(_parameter(p) for p in data["parameters"]),
+        "arguments": tuple(EntryArgument(**a) for a in data["arguments"]),
+        "grid": GridRule((axes[0], axes[1], axes[2]), data["grid"]["problem"]),
+        "variant": Variant(**data["variant"]),
+    }
+    return LaunchContract(**{**data, **known})
+
+
+def _parameter(data: Mapping[str, Any]) -> Parameter:
+    if "dims" not in data:
+        return ScalarParameter(**data)
+    return TensorParameter(**{**data, "dims": tuple(data["dims"])})

@@ -139,3 +139,19 @@ def _describe_torch(a: Any) -> ArrayDescription:
         not a.requires_grad,
         "torch.Tensor",
     )
+
+
+# Copies -------------------------------------------------------------------------------------------
+
+
+def to_device(array: Any) -> Any:
+    """A CuPy copy of a NumPy array; bf16 keeps its bits."""
+    module = cupy()
+    if array.dtype.name == "bfloat16":
+        return module.asarray(array.view("uint16")).view(array.dtype)
+    return module.asarray(array)
+
+
+def to_host(array: Any) -> Any:
+    """A NumPy copy of a CuPy array, after everything queued before it on the current stream."""
+    return cupy().asnumpy(array)

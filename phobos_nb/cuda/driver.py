@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import importlib.metadata
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -177,3 +179,42 @@ def versions() -> str:
 
 def _version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def driver_version() -> tuple[int, int] | None:
+    """The CUDA version that the installed driver supports, asked without CuPy; None without a driver."""
+    for name in ("libcuda.so.1", "libcuda.so", "nvcuda.dll"):
+        try:
+            library = ctypes.CDLL(name)
+        except OSError:
+            continue
+        number = ctypes.c_int(0)
+        if library.cuDriverGetVersion(ctypes.byref(number)) == 0:
+            return number.value // 1000, number.value % 1000 // 10
+    return None
+
+
+def describe_gpus() -> list[str]:
+    """One line per GPU: name, capability, SMs, memory. Needs CuPy; without it, one line says so."""
+    try:
+        runtime = cupy().cuda.runtime
+        found = [runtime.getDeviceProperties(i) for i in range(runtime.getDeviceCount())]
+    except (MissingCuPyError, RuntimeError) as error:
+        return [f"not asked: {error}"]
+    return [
+        f"{i}: {p['name'].decode()}, capability {p['major']}.{p['minor']}, "
+        f"{p['multiProcessorCount']} SMs, {p['totalGlobalMem'] / 2**30:.0f} GiB"
+        for i, p in enumerate(found)
+    ]
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of what a measurement depends on; empty where a package is not there."""
+    found: dict[str, str] = {}
+    for name in ("cupy-cuda13x", "cupy-cuda12x", "torch", "triton", "nvidia-cuda-nvrtc"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = ""
+    driver = driver_version()
+    return {**found, "driver_cuda": f"{driver[0]}.{driver[1]}" if driver else ""}

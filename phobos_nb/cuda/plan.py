@@ -20,7 +20,7 @@ from phobos_nb.arguments.grid import Grid, check_limits
 from phobos_nb.arguments.overlap import check_overlap
 from phobos_nb.arguments.scalars import Scalar, check_range, convert_scalar
 from phobos_nb.contract import LaunchContract, Parameter, ScalarParameter, TensorParameter
-from phobos_nb.cuda.arrays import Library, adopt, library_of
+from phobos_nb.cuda.arrays import Library, adopt, library_of, on_gpu
 from phobos_nb.cuda.driver import (
     LoadedKernel,
     check_target,
@@ -52,8 +52,8 @@ class Prepared:
     synchronize: bool = False
 
 
-Prepare = Callable[[Mapping[str, ArrayDescription], Mapping[str, Any], Any, int], Prepared]
-"""prepare(arrays, values, grid, device): checks a call and compiles for it, or raises."""
+Prepare = Callable[[Mapping[str, ArrayDescription], Mapping[str, Any], Any], Prepared]
+"""prepare(arrays, scalars, grid): checks a call and compiles for the current GPU, or raises."""
 
 
 class LaunchPlan:
@@ -230,6 +230,13 @@ class Dispatcher:
             with cupy().cuda.Device(plan.device):
                 plan.launch(ready.addresses, ready.values, ready.library.stream(plan.device))
 
+    def knows(self, arguments: Sequence[Any]) -> bool:
+        """Whether these are complete arguments with arrays of libraries met before, on a GPU."""
+        if len(arguments) != len(self._parameters) or not self._tensors:
+            return False
+        first = arguments[self._tensors[0]]
+        return type(first) in self._libraries and on_gpu(first)
+
     def ready(self, arguments: Sequence[Any], grid: Any = None) -> Ready:
         """The plan for these arguments, made if need be, with overlap checked."""
         arrays = [arguments[i] for i in self._tensors]
@@ -261,7 +268,7 @@ class Dispatcher:
         device = self._one_device(names, arrays, libraries)
         scalars = {self._parameters[i].name: v for i, v in zip(self._scalars, values, strict=True)}
         with cupy().cuda.Device(device):
-            prepared = self._prepare(described, scalars, grid, device)
+            prepared = self._prepare(described, scalars, grid)
             plan = LaunchPlan(prepared, described, device)
         self._plans[key] = plan
         return plan

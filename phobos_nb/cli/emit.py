@@ -1,0 +1,81 @@
+"""`phobos-nb emit`: one stage of a compilation as text."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from phobos_nb.cli.options import Commands, add_source, add_target, kernels
+from phobos_nb.compilation.compilation import Compilation
+from phobos_nb.diagnostics import Severity
+
+STAGES: dict[str, Callable[[Compilation], str]] = {
+    "tile": lambda c: c.tile_mlir,
+    "thread": lambda c: c.thread_mlir,
+    "cuda": lambda c: c.cuda,
+    "ptx": lambda c: c.ptx,
+    "sass": lambda c: c.sass,
+    "smem": lambda c: _ruler(c),
+}
+
+SPLIT = {"tile": "// -----\n", "thread": "// -----\n"}
+"""What stands between kernels of one file, as upstream's `-split-input-file` reads it."""
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser("emit", help="print a stage of the compilation")
+    add_source(parser)
+    add_target(parser)
+    parser.add_argument(
+        "--stage", choices=STAGES, default="thread", help="what to print (default: thread)"
+    )
+    parser.add_argument("-o", dest="output", metavar="OUT", help="write to a file, all or nothing")
+    parser.set_defaults(run=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Compile and print; warnings go to standard error."""
+    texts: list[str] = []
+    for kernel in kernels(parsed):
+        compilation = kernel.compile()
+        texts.append(STAGES[parsed.stage](compilation))
+        for note in compilation.typed.findings:
+            if note.severity is Severity.WARNING:
+                print(note.render(compilation.source), file=sys.stderr)
+    text = SPLIT.get(parsed.stage, "\n").join(t if t.endswith("\n") else t + "\n" for t in texts)
+    if parsed.output:
+        write_atomically(Path(parsed.output), text)
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file so that a reader sees the old content or the new, never a part."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _ruler(compilation: Compilation) -> str:
+    from phobos_nb.views.from_compilation import shared_memory_view
+    from phobos_nb.views.shared_memory import to_text
+
+    return to_text(shared_memory_view(compilation))

@@ -1,0 +1,58 @@
+"""Options that several commands share: the file, the kernel, target, constants."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.compilation.module import load_with
+from phobos_nb.options import CompileOptions
+
+Commands = Any
+"""What argparse returns for sub-commands; its type is private."""
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """FILE and which of its kernels."""
+    parser.add_argument("file", help="a .ph file")
+    parser.add_argument(
+        "--kernel", metavar="NAME", help="one kernel of the file (default: all, or the first)"
+    )
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Target, index width, constants."""
+    parser.add_argument("--chip", help="target, such as sm_80 (default: PHOBOS_CHIP, this GPU, sm_80)")
+    parser.add_argument("--index-bits", type=int, choices=(32, 64), help="width of sizes and offsets")
+    parser.add_argument("--debug", action="store_true", help="compile asserts and checks in")
+    parser.add_argument(
+        "-D", dest="constants", nargs="+", action="extend", default=[], type=constant,
+        metavar="NAME=VALUE", help="value of a tuning name or generic",
+    )  # fmt: skip
+
+
+def constant(text: str) -> tuple[str, int]:
+    """NAME=VALUE with an integer, true or false."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"wanted NAME=VALUE, got {text!r}")
+    if value in ("true", "false"):
+        return name, int(value == "true")
+    try:
+        return name, int(value, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{name}: wanted an integer, got {value!r}") from None
+
+
+def kernels(parsed: argparse.Namespace) -> list[Kernel]:
+    """The kernels a command is about; exits with code 2 when the named one is not there."""
+    constants = dict(parsed.constants)
+    options = CompileOptions(parsed.chip, parsed.index_bits, parsed.debug, None, constants)
+    module = load_with(parsed.file, options)
+    if parsed.kernel is None:
+        return list(module)
+    if parsed.kernel not in module.kernels:
+        known = ", ".join(module.kernels)
+        raise SystemExit(f"phobos-nb: {parsed.file} has no kernel {parsed.kernel}; it has {known}")
+    return [module[parsed.kernel]]

@@ -1,0 +1,1 @@
+"""The stages in order, and what users hold: modules, kernels, compilations."""

@@ -1,0 +1,92 @@
+"""One call solved: its arguments checked, extents and constants chosen, the grid known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from phobos_nb.arguments.array import ArrayDescription, describe_numpy
+from phobos_nb.arguments.findings import Findings, findings
+from phobos_nb.arguments.grid import Grid, choose_grid
+from phobos_nb.arguments.match import check_promises, match_arguments
+from phobos_nb.arguments.overlap import check_overlap
+from phobos_nb.arguments.scalars import Scalar
+from phobos_nb.contract import ScalarParameter
+from phobos_nb.language.aliasing import in_place_pairs
+from phobos_nb.language.typed import TypedKernel
+from phobos_nb.target import Target
+
+if TYPE_CHECKING:
+    from phobos_nb.compilation.kernel import Kernel
+
+Describe = Callable[[Any], ArrayDescription | None]
+
+
+@dataclass(frozen=True)
+class SolvedCall:
+    """A call that passed every check that needs no GPU. `typed` is the kernel with chosen constants."""
+
+    typed: TypedKernel
+    arrays: Mapping[str, ArrayDescription]
+    extents: Mapping[str, int]
+    scalars: Mapping[str, Scalar]
+    grid: Grid
+    in_place: frozenset[frozenset[str]]
+
+
+def solve(
+    kernel: Kernel, values: Mapping[str, Any], describe: Describe, grid: Any, target: Target
+) -> SolvedCall:
+    """Check a call in full and choose what the caller left open.
+
+    Raises `ArgumentTypeError` or `ArgumentValueError` naming every parameter at fault.
+    """
+    found = Findings(kernel.name)
+    call = match_arguments(kernel.parameters, values, describe, found)
+    found.raise_errors()
+    typed = kernel.typed(kernel.constants_for(call.extents, target))
+    pairs = in_place_pairs(typed)
+    with findings(kernel.name) as found:
+        check_promises(typed.promises, call.extents, found)
+        check_overlap(typed.tensor_parameters, call.arrays, pairs, found)
+        shape = choose_grid(typed.grid, call.extents, grid, found)
+    return SolvedCall(typed, call.arrays, call.extents, call.scalars, shape, pairs)
+
+
+def on_device(kernel: Kernel, values: Mapping[str, Any]) -> bool:
+    """Whether a call's arrays are on a GPU; `ArgumentTypeError` where some are and some are not."""
+    from phobos_nb.cuda.arrays import on_gpu
+
+    tensors = [p.name for p in kernel.parameters if not isinstance(p, ScalarParameter)]
+    places = {name: on_gpu(values[name]) for name in tensors}
+    if len(set(places.values())) > 1:
+        device = ", ".join(n for n, there in places.items() if there)
+        host = ", ".join(f"{n} ({type(values[n]).__name__})" for n, there in places.items() if not there)
+        with findings(kernel.name) as found:
+            found.type_error("PH712", f"{device} on the GPU, but {host} not", "move all to one place")
+    return any(places.values())
+
+
+def host_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with torch and other DLPack arrays in CPU memory as NumPy views."""
+    return {name: _host_view(value) for name, value in values.items()}
+
+
+def _host_view(value: Any) -> Any:
+    import numpy as np
+
+    known: Any = (np.ndarray, np.generic)
+    if isinstance(value, known) or not hasattr(value, "__dlpack_device__"):
+        return value
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError):  # a dtype or a place NumPy has not
+        return value
+
+
+def describe_host(value: Any) -> ArrayDescription | None:
+    """Describe a NumPy array; None for anything else."""
+    import numpy as np
+
+    return describe_numpy(value) if isinstance(value, np.ndarray) else None

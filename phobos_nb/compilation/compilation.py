@@ -1,0 +1,152 @@
+"""One kernel compiled for one configuration: every stage on demand, kept, with its time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from phobos_nb.compilation import stages
+from phobos_nb.compilation.configuration import Configuration
+from phobos_nb.contract import LaunchContract
+from phobos_nb.diagnostics import Diagnostic
+from phobos_nb.language.typed import TypedKernel
+from phobos_nb.source import Source
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from phobos_nb.cuda.resources import Resources
+    from phobos_nb.lower.insert_barriers import Barrier
+    from phobos_nb.lower.pipeline import Lowered
+    from phobos_nb.lower.plan_shared_memory import SharedPlan
+
+T = TypeVar("T")
+
+
+class Compilation:
+    """A kernel compiled for one configuration; made by `Kernel.compile`.
+
+    Every stage is computed when it is first read and kept. `timings` holds the seconds each took,
+    without the stages before it. Modules that xDSL objects stand for are not to be changed.
+    """
+
+    def __init__(self, typed: TypedKernel, configuration: Configuration, check_seconds: float) -> None:
+        self.typed = typed
+        self.configuration = configuration
+        self._kept: dict[str, Any] = {}
+        self._lock = threading.RLock()
+        self._timings = {"check": check_seconds}
+
+    def __repr__(self) -> str:
+        constants = ", ".join(f"{k}={v}" for k, v in self.typed.constants.items())
+        return f"<Compilation of {self.name} for {self.configuration.target.name}: {constants}>"
+
+    def _stage(self, name: str, compute: Callable[[], T]) -> T:
+        """The kept result of a stage; earlier stages are read before, so that its clock is its own."""
+        with self._lock:
+            if name not in self._kept:
+                start = time.perf_counter()
+                self._kept[name] = compute()
+                self._timings[name] = time.perf_counter() - start
+            return cast(T, self._kept[name])
+
+    # What it is -------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.typed.name
+
+    @property
+    def source(self) -> Source:
+        """The text it was compiled from."""
+        return self.typed.source
+
+    @property
+    def timings(self) -> Mapping[str, float]:
+        """Seconds per stage that has run, in the order they ran."""
+        return dict(self._timings)
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """Warnings and notes of checking and, lowering it if need be, of code generation."""
+        return (*self.typed.findings, *self._lowered.notes)
+
+    # MLIR -------------------------------------------------------------------------------------------
+
+    @property
+    def tile_module(self) -> ModuleOp:
+        """The tile-level module, as xDSL holds it."""
+        return self._stage("tile", lambda: stages.tile(self.typed, self.configuration))
+
+    @property
+    def tile_mlir(self) -> str:
+        """The tile-level module as text."""
+        module = self.tile_module
+        return self._stage("tile text", lambda: stages.text(module))
+
+    @property
+    def _lowered(self) -> Lowered:
+        module = self.tile_module
+        return self._stage("thread", lambda: stages.lower(module, self.typed, self.configuration))
+
+    @property
+    def thread_module(self) -> ModuleOp:
+        """The thread-level module, as xDSL holds it: what is printed, simulated and drawn."""
+        return self._lowered.module
+
+    @property
+    def thread_mlir(self) -> str:
+        """The thread-level module in generic form with locations, as upstream reads it."""
+        module = self.thread_module
+        return self._stage("thread text", lambda: stages.text(module))
+
+    @property
+    def shared_memory(self) -> SharedPlan:
+        """Every shared buffer with its offset, in bytes."""
+        return self._lowered.shared
+
+    @property
+    def barriers(self) -> tuple[Barrier, ...]:
+        """The barriers, kept and elided, with their reasons."""
+        return self._lowered.barriers
+
+    @property
+    def contract(self) -> LaunchContract:
+        """What a launch must know and check."""
+        lowered = self._lowered
+        return self._stage("contract", lambda: stages.contract(self.typed, self.configuration, lowered))
+
+    # Code -------------------------------------------------------------------------------------------
+
+    @property
+    def cuda(self) -> str:
+        """The CUDA C++ text."""
+        module, contract = self.thread_module, self.contract
+        return self._stage("cuda", lambda: stages.cuda(module, contract, self.source))
+
+    @property
+    def ptx(self) -> str:
+        """PTX by NVRTC."""
+        text, contract = self.cuda, self.contract
+        return self._stage("ptx", lambda: stages.ptx(text, contract, self.source))
+
+    @property
+    def cubin(self) -> bytes:
+        """Machine code by NVRTC, as the driver loads it."""
+        text, contract = self.cuda, self.contract
+        return self._stage("cubin", lambda: stages.cubin(text, contract, self.source))
+
+    @property
+    def sass(self) -> str:
+        """The machine code disassembled; needs nvdisasm."""
+        image = self.cubin
+        return self._stage("sass", lambda: stages.sass(image))
+
+    @property
+    def resources(self) -> Resources:
+        """Registers, spills, shared memory and occupancy of the machine code."""
+        image, contract = self.cubin, self.contract
+        return self._stage("resources", lambda: stages.resources(image, contract))

@@ -1,0 +1,213 @@
+"""A kernel as users hold it: callable, specialisable, compilable, simulatable."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from phobos_nb.arguments.array import ArrayDescription
+from phobos_nb.arguments.match import name_arguments, signature
+from phobos_nb.arguments.variant import choose_variant
+from phobos_nb.compilation import stages
+from phobos_nb.compilation.call import SolvedCall, describe_host, host_values, on_device, solve
+from phobos_nb.compilation.compilation import Compilation
+from phobos_nb.compilation.configuration import Configuration, resolve
+from phobos_nb.compilation.defaults import choose_constants
+from phobos_nb.contract import ScalarParameter, Variant
+from phobos_nb.language.tree import Program
+from phobos_nb.language.typed import TypedKernel
+from phobos_nb.options import CompileOptions
+from phobos_nb.source import Source
+from phobos_nb.target import Target
+
+if TYPE_CHECKING:
+    from phobos_nb.cuda.plan import Dispatcher, Prepared
+    from phobos_nb.simulate.records import SimulationResult
+
+LOG = logging.getLogger("phobos_nb")
+
+
+class Kernel:
+    """A kernel of a module. Call it with arrays and scalars in the order of its signature, or by name.
+
+    NumPy arrays run on the CPU; CuPy, torch and any arrays with DLPack or the CUDA array interface
+    run on their GPU, on the current stream. A call writes into its arrays and returns None.
+    """
+
+    def __init__(self, program: Program, name: str, options: CompileOptions) -> None:
+        self.name = self.__name__ = name
+        self.options = options
+        self._program = program
+        self._typed: dict[tuple[tuple[str, int], ...], TypedKernel] = {}
+        self._constants: dict[object, dict[str, int]] = {}
+        self._compilations: dict[tuple[object, ...], Compilation] = {}
+        self._dispatcher: Dispatcher | None = None
+        self.parameters = self.typed(options.constants).parameters
+        self.__doc__ = f"{self.signature}\n\nA Phobos kernel of {self.source.name}."
+
+    def __repr__(self) -> str:
+        fixed = ", ".join(f"{k}={v}" for k, v in sorted(self.options.constants.items()))
+        return f"<Phobos kernel {self.signature}{' with ' + fixed if fixed else ''}>"
+
+    @property
+    def source(self) -> Source:
+        """The text the kernel comes from."""
+        return self._program.source
+
+    @property
+    def signature(self) -> str:
+        """The kernel's name and parameters as the source writes them."""
+        types = [p.dtype if isinstance(p, ScalarParameter) else signature(p) for p in self.parameters]
+        pairs = zip(self.parameters, types, strict=True)
+        return f"{self.name}({', '.join(f'{p.name}: {t}' for p, t in pairs)})"
+
+    # Calls ------------------------------------------------------------------------------------------
+
+    def __call__(self, *arguments: Any, grid: Any = None, **named: Any) -> None:
+        """Run the kernel; `grid` overrides the inferred grid (an int or up to three ints).
+
+        Raises before anything runs: `TypeError` or `ValueError`, both `PhobosError`, that name the
+        parameter, for dtypes, ranks, extents, promises, overlap, alignment, grid and limits.
+        """
+        dispatcher = self._dispatcher
+        if dispatcher is not None and not named and dispatcher.knows(arguments):
+            dispatcher(arguments, grid)
+            return
+        values = name_arguments(self.name, self.parameters, arguments, named)
+        if on_device(self, values):
+            self._device()(tuple(values.values()), grid)
+        else:
+            self._host_call(values, grid)()
+
+    def bind(self, *arguments: Any, grid: Any = None, **named: Any) -> Callable[[], None]:
+        """The call with its arguments fixed and checked once: a function without arguments.
+
+        It keeps the arrays alive and reads their contents anew each time. On the GPU it launches on
+        the stream that is current when it is called, and can be captured in a CUDA graph.
+        """
+        values = name_arguments(self.name, self.parameters, arguments, named)
+        if not on_device(self, values):
+            return self._host_call(values, grid)
+        from phobos_nb.cuda.bind import BoundCall
+
+        return BoundCall(self._device(), tuple(values.values()), grid)
+
+    def simulate(self, *arguments: Any, grid: Any = None, **named: Any) -> SimulationResult:
+        """Run the compiled thread MLIR over NumPy lanes with the GPU's rules.
+
+        Takes NumPy arrays, which stay as they are: results are in `outputs` of what it returns.
+        """
+        values = host_values(name_arguments(self.name, self.parameters, arguments, named))
+        configuration = resolve(self.options)
+        call = solve(self, values, describe_host, grid, configuration.target)
+        compilation = self._compiled_for(call, configuration)
+        return stages.simulate(compilation, values, call)
+
+    def _host_call(self, values: Mapping[str, Any], grid: Any) -> Callable[[], None]:
+        values = host_values(values)
+        call = solve(self, values, describe_host, grid, resolve(self.options).target)
+        arrays = {name: values[name] for name in call.arrays}
+        return lambda: stages.run_meaning(call.typed, arrays, call.scalars, call.grid)
+
+    def _device(self) -> Dispatcher:
+        if self._dispatcher is None:
+            from phobos_nb.cuda.plan import Dispatcher
+
+            self._dispatcher = Dispatcher(self.parameters, self._prepare)
+        return self._dispatcher
+
+    def _prepare(
+        self, arrays: Mapping[str, ArrayDescription], scalars: Mapping[str, Any], grid: Any
+    ) -> Prepared:
+        """Check a GPU call and compile for it; the current device is the arrays'."""
+        from phobos_nb.cuda.plan import Prepared
+
+        configuration = resolve(self.options)
+        values = {p.name: scalars.get(p.name, p.name) for p in self.parameters}
+        call = solve(self, values, arrays.get, grid, configuration.target)
+        compilation = self._compiled_for(call, configuration)
+        return Prepared(
+            compilation.contract,
+            lambda: compilation.cubin,
+            lambda: compilation.ptx,
+            call.extents,
+            call.grid,
+            call.in_place,
+            synchronize=configuration.debug,
+        )
+
+    def _compiled_for(self, call: SolvedCall, configuration: Configuration) -> Compilation:
+        variant = choose_variant(call.arrays.values(), configuration.variant.index_bits)
+        known = len(self._compilations)
+        found = self._compilation(
+            replace(configuration, variant=variant, constants=call.typed.constants)
+        )
+        if known and len(self._compilations) > known:
+            LOG.info("%s: compiled once more, for %s", self.name, variant)
+        return found
+
+    # Compiling --------------------------------------------------------------------------------------
+
+    def specialize(self, **constants: int) -> Kernel:
+        """The kernel with values fixed for tuning names, generics and the compiler's own choices."""
+        merged = {**self.options.constants, **constants}
+        return Kernel(self._program, self.name, replace(self.options, constants=merged))
+
+    def compile(
+        self,
+        *,
+        chip: str | None = None,
+        index_bits: int | None = None,
+        debug: bool | None = None,
+        drop_barrier: int | None = None,
+        **constants: int,
+    ) -> Compilation:
+        """Compile for unit-stride, aligned arrays; names left open take their first values.
+
+        chip: a target such as "sm_80", else PHOBOS_CHIP, else this GPU's, else sm_80. index_bits: 32
+        or 64. debug: asserts and checks compiled in. drop_barrier: leave out a kept barrier, by number.
+        """
+        mine = self.options
+        options = CompileOptions(
+            chip or mine.chip,
+            index_bits if index_bits is not None else mine.index_bits,
+            mine.debug if debug is None else debug,
+            mine.drop_barrier if drop_barrier is None else drop_barrier,
+            {**mine.constants, **constants},
+        )
+        return self._compilation(resolve(options))
+
+    def compile_variant(self, variant: Variant, **constants: int) -> Compilation:
+        """Compile for arrays of one variant, for instance ahead of calls with strided arrays."""
+        constants = {**self.options.constants, **constants}
+        configuration = resolve(replace(self.options, constants=constants))
+        return self._compilation(replace(configuration, variant=variant))
+
+    def _compilation(self, configuration: Configuration) -> Compilation:
+        typed = self.typed(configuration.constants)
+        full = replace(configuration, constants=typed.constants)
+        if full.key not in self._compilations:
+            self._compilations[full.key] = Compilation(typed, full)
+        return self._compilations[full.key]
+
+    def typed(self, constants: Mapping[str, int]) -> TypedKernel:
+        """The checked kernel for these constants, other tuning names at their first values."""
+        key = tuple(sorted(constants.items()))
+        if key not in self._typed:
+            self._typed[key] = stages.check(self._program, self.name, constants)
+        return self._typed[key]
+
+    def constants_for(self, extents: Mapping[str, int], target: Target) -> dict[str, int]:
+        """The constants a call with these extents uses, see Note [Defaults]."""
+        key = (tuple(extents.items()), target.name)
+        if key not in self._constants:
+            fixed = dict(self.options.constants)
+            self._constants[key] = fixed | choose_constants(self.typed, fixed, extents, target)
+        return self._constants[key]
+
+
+def kernels_of(program: Program, options: CompileOptions) -> Sequence[Kernel]:
+    """Every kernel of a program, checked with its first values."""
+    return [Kernel(program, node.name, options) for node in program.kernels]

@@ -1,0 +1,95 @@
+"""Texts to modules of kernels: what `phobos_nb.load` and `phobos_nb.compile` return."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from phobos_nb.compilation import stages
+from phobos_nb.compilation.kernel import Kernel, kernels_of
+from phobos_nb.options import CompileOptions
+from phobos_nb.source import Source
+
+
+class Module:
+    """The kernels of one text, as attributes, by name in brackets, and in order when iterated."""
+
+    def __init__(self, source: Source, kernels: dict[str, Kernel]) -> None:
+        self.source = source
+        self.kernels = kernels
+
+    def __getattr__(self, name: str) -> Kernel:
+        try:
+            return self.__dict__["kernels"][name]
+        except KeyError:
+            known = ", ".join(self.__dict__.get("kernels", {}))
+            raise AttributeError(f"no kernel {name!r}; there are: {known}") from None
+
+    def __getitem__(self, name: str) -> Kernel:
+        return self.kernels[name]
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return iter(self.kernels.values())
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.kernels]
+
+    def __repr__(self) -> str:
+        return f"<Phobos module {self.source.name}: {', '.join(self.kernels)}>"
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    chip: str | None = None,
+    index_bits: int | None = None,
+    debug: bool = False,
+    **constants: int,
+) -> Module:
+    """The kernels of a `.ph` file (UTF-8). Options are those of `compile`."""
+    return load_with(path, CompileOptions(chip, index_bits, debug, None, constants))
+
+
+def load_with(path: str | os.PathLike[str], options: CompileOptions) -> Module:
+    """The kernels of a `.ph` file, with the options as one object."""
+    return module_of(Source(Path(path).read_text(encoding="utf-8"), str(path)), options)
+
+
+def compile(
+    text: str,
+    *,
+    name: str = "<phobos>",
+    chip: str | None = None,
+    index_bits: int | None = None,
+    debug: bool = False,
+    **constants: int,
+) -> Module:
+    """The kernels of a text. `constants` set tuning names for every kernel that has them.
+
+    Raises `PhobosError` with every error of the text. Code is generated when it is asked for.
+    """
+    return module_of(Source(text, name), CompileOptions(chip, index_bits, debug, None, constants))
+
+
+def module_of(source: Source, options: CompileOptions) -> Module:
+    """The kernels of a source, checked. The same text and options give the same kernels again."""
+    constants = tuple(sorted(options.constants.items()))
+    return _module(source, options.chip, options.index_bits, options.debug, constants)
+
+
+@lru_cache(maxsize=64)
+def _module(
+    source: Source,
+    chip: str | None,
+    index_bits: int | None,
+    debug: bool,
+    constants: tuple[tuple[str, int], ...],
+) -> Module:
+    source.register()
+    options = CompileOptions(chip, index_bits, debug, None, dict(constants))
+    return Module(source, {k.name: k for k in kernels_of(stages.parse(source), options)})

@@ -1,0 +1,125 @@
+"""Compile every example for the GPU machine: code and contracts into one folder.
+
+usage: python -m tests.gpu.prepare FOLDER [--cases NAME ...] [--workers N]
+
+For each case and configuration: three variants (aligned, unaligned, any strides), each as cubin for
+sm_90a and as PTX for sm_80 and sm_75; for saxpy_fp32, gemm_fp32_any and softmax also PTX by upstream's
+own pipeline, which needs mlir-opt-22.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from phobos_nb.compilation.compilation import Compilation
+from phobos_nb.compilation.module import load_with
+from phobos_nb.contract import Variant
+from phobos_nb.language.aliasing import in_place_pairs
+from phobos_nb.options import CompileOptions, environment
+from phobos_nb.target import get
+from tests.examples_cases import CASES
+from tests.gpu.stored import StoredKernel, save
+
+TARGETS = (("sm_90a", "cubin"), ("sm_80", "ptx"), ("sm_75", "ptx"))
+VARIANTS = ((True, True), (True, False), (False, False))
+UPSTREAM = ("saxpy_fp32", "gemm_fp32_any", "softmax")
+
+Job = tuple[str, int, str, str, tuple[bool, bool]]
+"""Case, number of the configuration, target, kind, (unit stride, aligned)."""
+
+
+def jobs(names: list[str]) -> Iterator[Job]:
+    """Everything to compile."""
+    for name in names:
+        for number in range(len(CASES[name].configurations)):
+            for target, kind in TARGETS:
+                yield from ((name, number, target, kind, variant) for variant in VARIANTS)
+            if name in UPSTREAM:
+                yield name, number, "sm_90a", "upstream", VARIANTS[2]
+                yield name, number, "sm_90a", "upstream", VARIANTS[1]
+
+
+def compiled(job: Job) -> tuple[StoredKernel, bytes]:
+    """Compile one job."""
+    name, number, target, kind, (unit_stride, aligned) = job
+    case = CASES[name]
+    constants = dict(case.configurations[number])
+    kernel = load_with(case.path, CompileOptions(target))[case.kernel]
+    variant = Variant(unit_stride, aligned, get(target).default_index_bits)
+    compilation = kernel.compile_variant(variant, **constants)
+    code = {"cubin": cubin, "ptx": ptx, "upstream": upstream}[kind](compilation)
+    stem = "-".join([name, str(number), target, kind, f"{unit_stride:d}{aligned:d}"])
+    suffix = "cubin" if kind == "cubin" else "ptx"
+    contract = compilation.contract
+    if kind == "upstream":
+        contract = replace(contract, dynamic_shared=False)
+    pairs = in_place_pairs(compilation.typed)
+    return StoredKernel(name, kind, contract, Path(f"{stem}.{suffix}"), pairs), code
+
+
+def cubin(compilation: Compilation) -> bytes:
+    """Our machine code."""
+    return compilation.cubin
+
+
+def ptx(compilation: Compilation) -> bytes:
+    """Our PTX."""
+    return compilation.ptx.encode()
+
+
+def upstream(compilation: Compilation) -> bytes:
+    """PTX of upstream's pipeline for the same thread-level module."""
+    target = compilation.configuration.target
+    options = f"cubin-chip={target.upstream_chip} cubin-features={target.ptx_feature} cubin-format=isa"
+    if compilation.contract.variant.index_bits == 32:
+        options += " index-bitwidth=32"
+    run = subprocess.run(
+        [environment().mlir_opt or "mlir-opt-22", f"--gpu-lower-to-nvvm-pipeline={options}"],
+        input=compilation.thread_mlir,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ptx_of_binary(run.stdout).encode()
+
+
+def ptx_of_binary(module: str) -> str:
+    """The PTX text inside the `gpu.binary` that upstream printed."""
+    start = module.index('assembly = "') + len('assembly = "')
+    stop = module.index('"', start)
+    return ESCAPE.sub(_unescaped, module[start:stop])
+
+
+ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
+"""A byte in an MLIR string: two hexadecimal digits, or one character that stands for itself."""
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1]
+    return chr(int(code, 16)) if len(code) == 2 else {"n": "\n", "t": "\t"}.get(code, code)
+
+
+def main() -> int:
+    """Compile all and write the folder."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--workers", type=int, default=2)
+    parsed = parser.parse_args()
+    wanted = list(jobs(parsed.cases))
+    with ProcessPoolExecutor(parsed.workers) as pool:
+        count = save(parsed.folder, pool.map(compiled, wanted, chunksize=3))
+    size = sum(f.stat().st_size for f in parsed.folder.iterdir())
+    print(f"{count} kernels, {size / 2**20:.1f} MiB in {parsed.folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
