@@ -62,16 +62,16 @@ def choose(
     """
     wanted = constants or {}
     grids = list(_grids(shape, threads))
-    for name, read in (
-        ("THREAD_M", lambda g: _slots(shape, g)[0]),
-        ("THREAD_N", lambda g: _slots(shape, g)[1]),
-        ("WARPS_M", lambda g: g.warps[0]),
-        ("LANES_M", lambda g: g.lanes[0]),
-    ):
+    for name in ("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M"):
         if name in wanted:
-            grids = [g for g in grids if read(g) == wanted[name]] or grids
+            grids = [g for g in grids if _named(shape, g)[name] == wanted[name]] or grids
     plan = GemmPlan(min(grids, key=lambda g: _cost(shape, g)), unroll_k=_unroll(shape))
     return _fixed(plan, target, wanted)
+
+
+def _named(shape: DotShape, grid: ThreadGrid) -> dict[str, int]:
+    rows, columns = _slots(shape, grid)
+    return {"THREAD_M": rows, "THREAD_N": columns, "WARPS_M": grid.warps[0], "LANES_M": grid.lanes[0]}
 
 
 def _fixed(plan: GemmPlan, target: Target, wanted: Mapping[str, int]) -> GemmPlan:

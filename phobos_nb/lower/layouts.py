@@ -241,10 +241,26 @@ def whole_axis(layout: Layout, axis: int) -> Layout:
     return Layout(layout.shape, layout.threads, axes)
 
 
+def lines(shape: tuple[int, ...], threads: int, axis: int) -> Layout:
+    """One whole line along `axis` per thread, for running combinations."""
+    cross = tuple(1 if a == axis else n for a, n in enumerate(shape))
+    spread = blocked(cross, threads)
+    return whole_axis(Layout(shape, threads, spread.axes), axis)
+
+
 def permute(layout: Layout, order: tuple[int, ...]) -> Layout:
     """The layout of a transposed tile: axis i of the result is axis `order[i]` of the operand."""
     shape = tuple(layout.shape[a] for a in order)
     return Layout(shape, layout.threads, tuple(layout.axes[a] for a in order))
+
+
+def stretch_source(layout: Layout, shape: tuple[int, ...]) -> Layout:
+    """The layout that a tile of `shape` must have to be stretched, as NumPy does, without moving."""
+    skip = len(layout.shape) - len(shape)
+    axes = tuple(
+        layout.axes[skip + a] if n == layout.shape[skip + a] else Axis() for a, n in enumerate(shape)
+    )
+    return Layout(shape, layout.threads, axes)
 
 
 def split_at_warp(digit: Digit) -> tuple[Digit, ...]:

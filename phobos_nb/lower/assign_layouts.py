@@ -1,0 +1,231 @@
+"""Gives every tile its layout, and inserts `tile.convert` where two fixed layouts meet.
+
+Classes (layout_classes.py) are served by rising freedom: accumulators of dots take their plan's thread
+tile; tiles that are loaded or stored are spread so that neighbours in memory lie in neighbouring
+threads, by 16 bytes where the variant allows; the rest is blocked. The result of a reduction and the
+source of a broadcast take the collapsed layout of the tile they belong to, so that nothing moves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation, SSAValue
+
+from phobos_nb.contract import Variant
+from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.lower.gemm_plan import DotShape, GemmPlan, choose
+from phobos_nb.lower.index_facts import IndexFacts
+from phobos_nb.lower.layout_classes import Classes, clone_free_values, collect, is_free
+from phobos_nb.lower.layout_types import byte_width, element, layout_of, set_layout, shape, tile_type
+from phobos_nb.lower.layouts import (
+    WARP,
+    Layout,
+    blocked,
+    collapse,
+    lines,
+    permute,
+    stretch_source,
+)
+from phobos_nb.target import Target
+
+VECTOR_BYTES = 16
+"""The widest access of one thread to memory."""
+
+
+@dataclass
+class Assignment:
+    """What the pass decided: the plan of each dot."""
+
+    plans: dict[tile.DotOp, GemmPlan] = field(default_factory=dict[tile.DotOp, GemmPlan])
+
+
+@dataclass(frozen=True)
+class _Uses:
+    """What decides the layout of one class."""
+
+    dots: list[tile.DotOp]
+    boxes: list[tile.LoadOp | tile.StoreOp]
+    scans: list[tile.ScanOp]
+    reduced_axes: frozenset[int]
+
+
+def assign_layouts(
+    kernel: KernelOp, target: Target, variant: Variant, constants: Mapping[str, int]
+) -> Assignment:
+    """Set the layout of every tile of the kernel in place."""
+    clone_free_values(kernel)
+    assigner = _Assigner(kernel, target, variant, constants)
+    assigner.run()
+    _insert_converts(kernel)
+    return assigner.assignment
+
+
+class _Assigner:
+    def __init__(
+        self, kernel: KernelOp, target: Target, variant: Variant, constants: Mapping[str, int]
+    ) -> None:
+        self.assignment = Assignment()
+        self._kernel = kernel
+        self._target = target
+        self._variant = variant
+        self._constants = constants
+        self._threads = kernel.threads.value.data
+        self._facts = IndexFacts(kernel)
+        self._classes: Classes = collect(kernel)
+        self._members = self._classes.members()
+        self._layouts: dict[SSAValue, Layout] = {}
+
+    def run(self) -> None:
+        uses = {root: self._uses(members) for root, members in self._members.items()}
+        for root in sorted(uses, key=lambda r: self._order(r, uses[r])):
+            if root not in self._layouts:
+                self._layouts[root] = self._choose(root, uses[root])
+            self._follow(root, uses)
+        for root, members in self._members.items():
+            for value in members:
+                set_layout(value, self._layouts[root])
+
+    def _uses(self, members: list[SSAValue]) -> _Uses:
+        users = [u.operation for v in members for u in v.uses]
+        makers = [v.owner for v in members if isinstance(v.owner, Operation)]
+        dots = [op for op in makers if isinstance(op, tile.DotOp)]
+        stores = [op for op in users if isinstance(op, tile.StoreOp)]
+        loads = [op for op in makers if isinstance(op, tile.LoadOp)]
+        scans = [op for op in makers if isinstance(op, tile.ScanOp)]
+        reduced = {op.axis.value.data for op in users if isinstance(op, tile.ReduceOp | tile.ArgmaxOp)}
+        return _Uses(dots, [*stores, *loads], scans, frozenset(reduced))
+
+    def _order(self, root: SSAValue, uses: _Uses) -> tuple[object, ...]:
+        """Dots first, then scans, then large tiles, then those with a memory access to serve."""
+        return (not uses.dots, not uses.scans, -math.prod(shape(root)), not uses.boxes)
+
+    def _choose(self, root: SSAValue, uses: _Uses) -> Layout:
+        if uses.dots:
+            return self._accumulator(uses.dots)
+        if uses.scans:
+            return lines(shape(root), self._threads, uses.scans[0].axis.value.data)
+        return self._spread(root, uses)
+
+    def _accumulator(self, dots: list[tile.DotOp]) -> Layout:
+        """The thread tile of the first dot of the class; further dots share its grid."""
+        problem = _dot_shape(dots[0])
+        plan = choose(problem, self._threads, self._target, self._constants)
+        for dot in dots:
+            again = choose(_dot_shape(dot), self._threads, self._target, self._constants)
+            self.assignment.plans[dot] = GemmPlan(
+                plan.grid, again.stages, again.unroll_k, again.pads, again.order
+            )
+        return plan.accumulator(problem, self._threads)
+
+    def _spread(self, root: SSAValue, uses: _Uses) -> Layout:
+        extents = shape(root)
+        fastest, vector = len(extents) - 1, min(map(self._vector, uses.boxes), default=1)
+        room = max(1, math.prod(extents) // self._threads)
+        vector = min(vector, 1 << (room.bit_length() - 1))
+        others = math.prod(extents) // extents[fastest]
+        rows_fill_warps = others * WARP >= self._threads
+        cap = WARP if fastest in uses.reduced_axes and rows_fill_warps else 0
+        return blocked(extents, self._threads, vector, fastest=fastest, cap=cap)
+
+    def _vector(self, box: tile.LoadOp | tile.StoreOp) -> int:
+        """How many elements one access of the box may take, by variant, index and element size."""
+        value = box.result if isinstance(box, tile.LoadOp) else box.value
+        last = len(box.indices) - 1
+        if not (self._variant.aligned and self._variant.unit_stride) or last not in box.sliced:
+            return 1
+        widest = VECTOR_BYTES // byte_width(element(value))
+        return max(1, math.gcd(widest, self._facts.multiple(box.indices[last])))
+
+    def _follow(self, root: SSAValue, uses: Mapping[SSAValue, _Uses]) -> None:
+        """Hand the class's layout on to tiles tied to it that have none yet and no call for another.
+
+        Across a transpose a tile that is loaded or stored keeps its own layout, for coalescing.
+        """
+        for value in self._members[root]:
+            for other, layout in _tied(value, self._layouts[root]):
+                self._offer(other, layout, uses)
+            for other, layout in _turned(value, self._layouts[root]):
+                if not uses[self._classes.find(other)].boxes:
+                    self._offer(other, layout, uses)
+
+    def _offer(self, tile_: SSAValue, layout: Layout, uses: Mapping[SSAValue, _Uses]) -> None:
+        root = self._classes.find(tile_)
+        if root not in self._layouts and not uses[root].dots and not uses[root].scans:
+            self._layouts[root] = layout
+
+
+def _tied(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:
+    """Smaller tiles that need not move if they take a layout collapsed from that of `value`."""
+    if isinstance(value.owner, tile.BroadcastOp):
+        yield value.owner.source, stretch_source(layout, shape(value.owner.source))
+    for user in [use.operation for use in value.uses]:
+        if isinstance(user, tile.ReduceOp | tile.ArgmaxOp):
+            yield user.result, collapse(layout, user.axis.value.data)
+
+
+def _turned(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:
+    """Transposed tiles that need not move if they take the permuted layout."""
+    if isinstance(value.owner, tile.TransposeOp):
+        yield value.owner.source, permute(layout, _inverse(value.owner))
+    for user in [use.operation for use in value.uses]:
+        if isinstance(user, tile.TransposeOp):
+            yield user.result, permute(layout, tuple(user.permutation.get_values()))
+
+
+def _inverse(op: tile.TransposeOp) -> tuple[int, ...]:
+    order = list(op.permutation.get_values())
+    return tuple(order.index(a) for a in range(len(order)))
+
+
+def _required(op: Operation, threads: int) -> list[tuple[int, Layout]]:
+    """The operands that an op wants in a layout which follows from its result, by operand index."""
+    if isinstance(op, tile.BroadcastOp):
+        return [(0, stretch_source(layout_of(op.result, threads), shape(op.source)))]
+    if isinstance(op, tile.TransposeOp):
+        return [(0, permute(layout_of(op.result, threads), _inverse(op)))]
+    if isinstance(op, tile.ScanOp):
+        return [(0, layout_of(op.result, threads))]
+    return []
+
+
+def _dot_shape(dot: tile.DotOp) -> DotShape:
+    (rows, depth), (_, columns) = shape(dot.a), shape(dot.acc)
+    return DotShape(rows, columns, depth, byte_width(element(dot.a)), byte_width(element(dot.acc)))
+
+
+def _insert_converts(kernel: KernelOp) -> None:
+    threads = kernel.threads.value.data
+    for op in list(kernel.body.walk()):
+        for index, wanted in _required(op, threads):
+            op.operands[index] = _converted(op, op.operands[index], wanted)
+        if isinstance(op, tile.ReduceOp | tile.ArgmaxOp):
+            _convert_reduced(op, threads)
+
+
+def _convert_reduced(op: tile.ReduceOp | tile.ArgmaxOp, threads: int) -> None:
+    """A reduction yields the collapsed layout; users that have another one get a convert."""
+    made = collapse(layout_of(op.source, threads), op.axis.value.data)
+    wanted = layout_of(op.result, threads)
+    if made.same_owners(wanted):
+        return
+    set_layout(op.result, made)
+    convert = tile.ConvertOp(op.result, tile_type(element(op.result), wanted))
+    assert op.parent is not None
+    op.parent.insert_op_after(convert, op)
+    op.result.replace_uses_with_if(convert.result, lambda use: use.operation is not convert)
+
+
+def _converted(op: Operation, value: SSAValue, wanted: Layout) -> SSAValue:
+    if layout_of(value, wanted.threads).same_owners(wanted):
+        return value
+    if isinstance(value.owner, Operation) and is_free(value.owner):
+        set_layout(value, wanted)
+        return value
+    convert = tile.ConvertOp(value, tile_type(element(value), wanted))
+    assert op.parent is not None
+    op.parent.insert_op_before(convert, op)
+    return convert.result

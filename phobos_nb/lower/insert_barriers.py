@@ -1,0 +1,161 @@
+"""Puts `gpu.barrier` where a statement touches what another thread touched since the last one.
+
+Works on the staged form, walking in program order with the accesses since the last barrier on any path;
+loop bodies are walked twice, so that conflicts with the iteration before are seen. A barrier goes
+before the conflicting op, or before the outermost op around it that threads may enter apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import gpu, scf
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Block, Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.locations import place_of
+from phobos_nb.lower.accesses import Access, Kind, accesses
+from phobos_nb.lower.layout_types import is_tile
+
+REASON = "phobos.reason"
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """One barrier of the kernel, numbered in program order, or one that was found not to be needed.
+
+    number: 1, 2, ... among those the analysis kept; 0 for an elided one. kept: whether it is in the
+    code; a dropped one has its number and is not. line: of the statement it stands before.
+    """
+
+    number: int
+    kept: bool
+    reason: str
+    line: int
+
+
+def insert_barriers(kernel: KernelOp, drop: int | None = None) -> tuple[Barrier, ...]:
+    """Insert the barriers in place; `drop` is the number of one to leave out on request."""
+    walker = _Walker(kernel)
+    walker.run()
+    return (*_number(kernel, drop), *walker.elided.values())
+
+
+class _Walker:
+    def __init__(self, kernel: KernelOp) -> None:
+        self._kernel = kernel
+        self._threads = kernel.threads.value.data
+        self._uniform = _uniform_blocks(kernel)
+        self._again = False
+        self.elided: dict[str, Barrier] = {}
+
+    def run(self) -> None:
+        self._block(self._kernel.body.block, {})
+
+    def _block(self, block: Block, pending: _Pending) -> _Pending:
+        """The accesses since the last barrier after the block, given those before it."""
+        for op in list(block.ops):
+            if isinstance(op, gpu.BarrierOp):
+                pending = {}
+            elif isinstance(op, scf.IfOp):
+                branches = [self._block(b, dict(pending)) for r in op.regions for b in r.blocks]
+                pending = _union([*branches, pending] if len(branches) < 2 else branches)
+            elif isinstance(op, scf.ForOp | scf.WhileOp):
+                pending = self._loop(op, pending)
+            else:
+                pending = self._op(op, pending)
+        return pending
+
+    def _loop(self, op: scf.ForOp | scf.WhileOp, pending: _Pending) -> _Pending:
+        before, outer = pending, self._again
+        for again in (outer, True):
+            self._again = again
+            for region in op.regions:
+                pending = self._block(region.block, dict(pending))
+            pending = _union([before, pending])
+        self._again = outer
+        return pending
+
+    def _op(self, op: Operation, pending: _Pending) -> _Pending:
+        found = list(accesses(op, self._threads))
+        for access in found:
+            for earlier in pending.values():
+                if not access.conflicts(earlier):
+                    continue
+                if access.same_thread(earlier):
+                    self._elide(earlier, access)
+                    continue
+                self._insert(op, earlier, access)
+                pending = {}
+                break
+        return {**pending, **{(id(op), i): a for i, a in enumerate(found)}}
+
+    def _insert(self, op: Operation, earlier: Access, access: Access) -> None:
+        place = op
+        while place.parent_block() not in self._uniform:
+            around = place.parent_op()
+            assert around is not None
+            place = around
+        barrier = gpu.BarrierOp()
+        barrier.attributes[REASON] = StringAttr(_reason(earlier, access, self._again))
+        barrier.location = op.location
+        Rewriter.insert_op(barrier, InsertPoint.before(place))
+
+    def _elide(self, earlier: Access, access: Access) -> None:
+        reason = f"{access.name}: each thread meets only its own elements again (line {earlier.line})"
+        self.elided.setdefault(reason, Barrier(0, False, reason, access.line))
+
+
+_Pending = dict[tuple[int, int], Access]
+
+
+def _union(states: Iterable[_Pending]) -> _Pending:
+    merged: _Pending = {}
+    for state in states:
+        merged.update(state)
+    return merged
+
+
+def _reason(earlier: Access, access: Access, again: bool) -> str:
+    """The sentence that says what would go wrong without the barrier."""
+    first, then = (f"{_verb(a)} at line {a.line}" for a in (earlier, access))
+    turn = " in the next iteration" if again and access.line <= earlier.line else ""
+    if earlier.name == access.name:
+        return f"{access.name} is {first} by one thread and {then} by another{turn}"
+    return f"{access.name} shares bytes with {earlier.name}, {first}; it is {then}{turn}"
+
+
+def _verb(access: Access) -> str:
+    return access.kind.value if access.kind is not Kind.READ else "read"
+
+
+def _uniform_blocks(kernel: KernelOp) -> set[Block | None]:
+    """The blocks that all threads of the CTA run together: those around a tile op, and the body."""
+    blocks: set[Block | None] = {kernel.body.block}
+    for op in kernel.body.walk():
+        collective = isinstance(op, gpu.BarrierOp | tile.StoreOp) or any(is_tile(r) for r in op.results)
+        around = op.parent_block() if collective else None
+        while around is not None and around not in blocks:
+            blocks.add(around)
+            around = around.parent_op().parent_block() if around.parent_op() else None  # pyright: ignore[reportOptionalMemberAccess]
+    return blocks
+
+
+def _number(kernel: KernelOp, drop: int | None) -> list[Barrier]:
+    found: list[Barrier] = []
+    for op in list(kernel.body.walk()):
+        if not isinstance(op, gpu.BarrierOp):
+            continue
+        reason = op.attributes.setdefault(REASON, StringAttr("barrier() of the kernel"))
+        assert isinstance(reason, StringAttr)
+        place = place_of(op)
+        found.append(Barrier(len(found) + 1, True, reason.data, place.line if place else 0))
+        if drop == len(found):
+            found[-1] = replace(found[-1], kept=False)
+            op.detach()
+            op.erase()
+    return found
