@@ -23,7 +23,7 @@ REUSE_ABOVE = 16 * 1024
 
 @dataclass(frozen=True)
 class LiveBuffer:
-    """What planning needs to know of a buffer: sizes in bytes and the positions of first and last use."""
+    """What planning needs to know of a buffer; first and last are positions in program order."""
 
     name: str
     dtype: str

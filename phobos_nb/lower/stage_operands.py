@@ -79,7 +79,7 @@ def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int) -> None:
         buffer = rewrite.buffer(purpose, element(value), physical, (1 - free, free))
         rewrite.add(staged.WriteOp(value, buffer))
         buffers.append(buffer)
-    dot = staged.DotOp(*buffers, op.acc, depth, plan, (op.unsigned_a, op.unsigned_b))
+    dot = staged.DotOp(buffers[0], buffers[1], op.acc, depth, plan, (op.unsigned_a, op.unsigned_b))
     rewrite.replace(rewrite.add(dot).results[0])
 
 

@@ -7,7 +7,6 @@ the workgroup space whose type has the physical, padded shape.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, StringAttr, TensorType, UnitAttr, i64
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
@@ -63,7 +62,7 @@ class BufferOp(IRDLOperation):
     @property
     def type_(self) -> MemRef:
         """The physical type."""
-        return cast(MemRef, self.result.type)
+        return self.result.type
 
     @property
     def byte_offset(self) -> int:

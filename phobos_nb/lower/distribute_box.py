@@ -1,0 +1,210 @@
+"""Boxes of global tensors per thread: which addresses a slot has, under which masks, and the accesses.
+
+Slots of the innermost axis that lie in a run of unit stride become one vector access; a condition on
+outer axes becomes a branch around it, one on the innermost a mask of the run.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Attribute, SSAValue
+
+from phobos_nb.ir.dialects import tile
+from phobos_nb.lower.layout_types import byte_width
+from phobos_nb.lower.layouts import Layout
+from phobos_nb.lower.thread_builder import ThreadBuilder
+from phobos_nb.lower.thread_state import Tensor, ThreadState
+
+VECTOR_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Run:
+    """One access: the first slot per axis, its element address, and what must hold for it.
+
+    condition: None where always inside. count: how many of the run's elements are inside, None for all.
+    """
+
+    slot: tuple[int, ...]
+    address: SSAValue
+    condition: SSAValue | None
+    count: SSAValue | None
+
+
+class Box:
+    """The runs of one `tile.load` or `tile.store` in one thread."""
+
+    def __init__(self, state: ThreadState, op: tile.LoadOp | tile.StoreOp) -> None:
+        self._state = state
+        self._op = op
+        value = op.result if isinstance(op, tile.LoadOp) else op.value
+        source = op.source if isinstance(op, tile.LoadOp) else op.destination
+        self.tensor: Tensor = state.tensors[source]
+        self.layout: Layout = state.layout(value)
+        self.element: Attribute = state.type_of(value).element_type
+        self._inner = op.sliced[-1] == len(op.indices) - 1 and state.variant.unit_stride
+        self._needs = [self._checks(axis) for axis in range(len(op.indices))]
+        self.width = self._width()
+        self.alignment = self._alignment()
+
+    def runs(self, condition: SSAValue | None) -> Iterator[Run]:
+        """The accesses in slot order, all under `condition` as well."""
+        for axis in range(len(self._op.indices)):
+            if axis not in self._op.sliced and self._needs[axis]:
+                condition = self._state.both(condition, self._inside(axis, self._op_index(axis)))
+        outer = [self._slots(axis, 1) for axis in range(len(self.layout.axes) - 1)]
+        inner = self._slots(len(self.layout.axes) - 1, self.width)
+        base = self._base()
+        for row in itertools.product(*outer):
+            row_condition, row_address = condition, base
+            for slot in row:
+                row_condition = self._state.both(row_condition, slot.condition)
+                row_address = self._state.b.addi(row_address, slot.address)
+            for slot in inner:
+                yield Run(
+                    (*(s.slot[0] for s in row), slot.slot[0]),
+                    self._state.b.addi(row_address, slot.address),
+                    self._state.both(row_condition, slot.condition),
+                    slot.count,
+                )
+
+    def _op_index(self, axis: int) -> SSAValue:
+        return self._state.get(self._op.indices[axis])
+
+    def _checks(self, axis: int) -> bool:
+        """Whether positions on a tensor axis must be compared with its end."""
+        if axis not in self._op.sliced:
+            return self._op.masked[axis]
+        own = self._op.sliced.index(axis)
+        stopped = axis in self._op.stop_axes.get_values()
+        return self._op.masked[axis] or stopped or self.layout.overhangs(own)
+
+    def _width(self) -> int:
+        """Elements of one access: the run of the layout, up to 16 bytes, where a mask can express it."""
+        last = len(self._op.indices) - 1
+        if not self._inner:
+            return 1
+        if self._needs[last] and not self._state.facts.not_negative(self._op.indices[last]):
+            return 1
+        return min(self.layout.axes[-1].run, max(1, VECTOR_BYTES // byte_width(self.element)))
+
+    def _alignment(self) -> int:
+        """Bytes that every access's address is a multiple of."""
+        size = byte_width(self.element)
+        multiple = self._state.facts.multiple(self._op.indices[-1])
+        aligned = self._state.variant.aligned and self._inner and multiple % self.width == 0
+        return size * self.width if aligned else size
+
+    def _base(self) -> SSAValue:
+        """The address of the thread's slot with all offsets 0."""
+        b = self._state.b
+        total = self._state.b.index(0)
+        for axis, stride in enumerate(self.tensor.strides):
+            total = b.addi(total, b.muli(self._op_index(axis), stride))
+        for own, axis in enumerate(self._op.sliced):
+            place = self._state.coordinate(self.layout.axes[own])
+            total = b.addi(total, b.muli(place, self.tensor.strides[axis]))
+        return total
+
+    def _slots(self, own: int, width: int) -> list[Run]:
+        """The runs along one tile axis: address relative to the base, conditions."""
+        b, axis = self._state.b, self._op.sliced[own]
+        first = b.addi(self._op_index(axis), self._state.coordinate(self.layout.axes[own]))
+        limit = self._limit(axis, own) if self._needs[axis] else None
+        found: list[Run] = []
+        for slot in range(0, len(self.layout.axes[own].offsets), width):
+            offset = self._state.b.index(self.layout.axes[own].offsets[slot])
+            address = b.muli(offset, self.tensor.strides[axis])
+            condition = count = None
+            if limit is not None:
+                place = b.addi(first, offset)
+                if width == 1:
+                    condition = b.cmpi("ult", place, limit)
+                else:
+                    count = b.subi(limit, place)
+            found.append(Run((slot,), address, condition, count))
+        return found
+
+    def _inside(self, axis: int, place: SSAValue) -> SSAValue:
+        """0 <= place < extent in one unsigned comparison."""
+        return self._state.b.cmpi("ult", place, self.tensor.extents[axis])
+
+    def _limit(self, axis: int, own: int) -> SSAValue:
+        """The end of the box on an axis: of the tensor, of the author's `until`, of the tile."""
+        b = self._state.b
+        ends: list[SSAValue] = []
+        if self._op.masked[axis]:
+            ends.append(self.tensor.extents[axis])
+        stops = dict(zip(self._op.stop_axes.get_values(), self._op.stops, strict=True))
+        if axis in stops:
+            ends.append(self._state.get(stops[axis]))
+        if self.layout.overhangs(own):
+            length = self._state.b.index(self.layout.shape[own])
+            ends.append(b.addi(self._op_index(axis), length))
+        limit = ends[0]
+        for end in ends[1:]:
+            limit = b.minsi(limit, end)
+        known = len(ends) == 1 and ends[0] is self.tensor.extents[axis]
+        return limit if known else b.maxsi(limit, self._state.b.index(0))
+
+
+def distribute_load(state: ThreadState, op: tile.LoadOp) -> None:
+    """One thread's part of `tile.load`."""
+    box = Box(state, op)
+    b = state.b
+    zero = b.zero(box.element)
+    pad = zero if op.pad is None else state.get(op.pad)
+    if box.width == 1:
+        scalars = [_load_scalar(state, box, run, pad) for run in box.runs(None)]
+        state.values[op.result] = b.from_elements(scalars, state.type_of(op.result))
+        return
+    whole = b.splat(pad, state.type_of(op.result))
+    filler = b.splat(pad, VectorType(box.element, [box.width]))
+    for run in box.runs(None):
+        whole = b.insert_strided_slice(_load_run(state, box, run, filler), whole, run.slot)
+    state.values[op.result] = whole
+
+
+def _load_scalar(state: ThreadState, box: Box, run: Run, pad: SSAValue) -> SSAValue:
+    b = state.b
+    return b.choose(run.condition, lambda: b.load(box.tensor.base, [run.address]), lambda: pad)
+
+
+def _load_run(state: ThreadState, box: Box, run: Run, filler: SSAValue) -> SSAValue:
+    b = state.b
+    type_ = VectorType(box.element, [box.width])
+
+    def access() -> SSAValue:
+        if run.count is None:
+            return b.vector_load(box.tensor.base, [run.address], type_, box.alignment)
+        mask = b.create_mask(run.count, box.width)
+        return b.maskedload(box.tensor.base, [run.address], mask, filler, box.alignment)
+
+    return b.choose(run.condition, access, lambda: filler)
+
+
+def distribute_store(state: ThreadState, op: tile.StoreOp) -> None:
+    """One thread's part of `tile.store`; the first of replicas stores."""
+    box = Box(state, op)
+    value = state.get(op.value)
+    runs = list(box.runs(state.first_replica(box.layout)))
+    if box.width > 1:
+        for run in runs:
+            state.b.when(run.condition, partial(_store_run, state.b, box, run, value))
+        return
+    for run, scalar in zip(runs, state.b.to_elements(value), strict=True):
+        state.b.when(run.condition, partial(state.b.store, scalar, box.tensor.base, [run.address]))
+
+
+def _store_run(b: ThreadBuilder, box: Box, run: Run, value: SSAValue) -> None:
+    part = b.extract_run(value, run.slot, box.width)
+    if run.count is None:
+        b.vector_store(part, box.tensor.base, [run.address], box.alignment)
+    else:
+        mask = b.create_mask(run.count, box.width)
+        b.maskedstore(part, box.tensor.base, [run.address], mask, box.alignment)

@@ -1,0 +1,210 @@
+"""The builder of thread-level IR: `ir.builder.Builder` with the vector, memref and gpu ops it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from xdsl.dialects import gpu as xdsl_gpu
+from xdsl.dialects import memref
+from xdsl.dialects import vector as xdsl_vector
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+    i1,
+    i32,
+    i64,
+)
+from xdsl.dialects.vector import CombiningKindFlag
+from xdsl.ir import Attribute, SSAValue
+
+from phobos_nb.ir.builder import Builder
+from phobos_nb.ir.dialects import gpu, vector
+from phobos_nb.ir.dialects.shapes import element_of, shape_of
+from phobos_nb.ir.fold import constant_value
+
+Vector = VectorType[Attribute]
+Values = Sequence[SSAValue]
+
+_DIMENSIONS = {
+    "x": xdsl_gpu.DimensionEnum.X,
+    "y": xdsl_gpu.DimensionEnum.Y,
+    "z": xdsl_gpu.DimensionEnum.Z,
+}
+
+
+class ThreadBuilder(Builder):
+    """Methods are named as the op they make, with the dialect in front where two dialects share a name."""
+
+    def thread_id(self, axis: str) -> SSAValue:
+        """The thread's position in its CTA."""
+        return self.value(xdsl_gpu.ThreadIdOp(xdsl_gpu.DimensionAttr(_DIMENSIONS[axis])))
+
+    def block_id(self, axis: str) -> SSAValue:
+        """The CTA's position in the grid."""
+        return self.value(xdsl_gpu.BlockIdOp(xdsl_gpu.DimensionAttr(_DIMENSIONS[axis])))
+
+    def zero(self, type_: Attribute) -> SSAValue:
+        """Zero of a scalar or vector type."""
+        return self.constant(0, type_)
+
+    # Memory --------------------------------------------------------------------------------------
+
+    def view(self, base: SSAValue, shift: SSAValue, type_: MemRefType[Attribute]) -> SSAValue:
+        """The bytes of `base` from `shift` on as a memref of a static shape."""
+        return self.value(memref.ViewOp(base, shift, [], type_))
+
+    def load(self, base: SSAValue, indices: Values) -> SSAValue:
+        """One element."""
+        return self.value(memref.LoadOp.get(base, indices))
+
+    def store(self, value: SSAValue, base: SSAValue, indices: Values) -> None:
+        """One element."""
+        self.insert(memref.StoreOp.get(value, base, indices))
+
+    def vector_load(self, base: SSAValue, indices: Values, type_: Vector, alignment: int) -> SSAValue:
+        """A run along the last axis; `alignment` is in bytes."""
+        return self.value(vector.LoadOp(base, indices, type_, alignment))
+
+    def vector_store(self, value: SSAValue, base: SSAValue, indices: Values, alignment: int) -> None:
+        """A run along the last axis; `alignment` is in bytes."""
+        self.insert(vector.StoreOp(value, base, indices, alignment))
+
+    def maskedload(
+        self, base: SSAValue, indices: Values, mask: SSAValue, passthrough: SSAValue, alignment: int
+    ) -> SSAValue:
+        """A run of which only the masked elements are read."""
+        return self.value(vector.MaskedLoadOp(base, indices, mask, passthrough, alignment))
+
+    def maskedstore(
+        self, value: SSAValue, base: SSAValue, indices: Values, mask: SSAValue, alignment: int
+    ) -> None:
+        """A run of which only the masked elements are written."""
+        self.insert(vector.MaskedStoreOp(base, indices, mask, value, alignment))
+
+    def create_mask(self, count: SSAValue, length: int) -> SSAValue:
+        """The mask of the first `count` of `length` elements; clamped at both ends."""
+        op = xdsl_vector.CreateMaskOp.build(operands=[[count]], result_types=[VectorType(i1, [length])])
+        return self.value(op)
+
+    # Vectors -------------------------------------------------------------------------------------
+
+    def splat(self, scalar: SSAValue, type_: Vector) -> SSAValue:
+        """A vector of one scalar."""
+        known = constant_value(scalar)
+        if known is not None:
+            return self.constant(known, type_)
+        return self.value(xdsl_vector.BroadcastOp(scalar, type_))
+
+    def broadcast(self, source: SSAValue, type_: Vector) -> SSAValue:
+        """Stretch axes of extent 1 and add leading ones."""
+        if source.type == type_:
+            return source
+        known = constant_value(source)
+        if known is not None:
+            return self.constant(known, type_)
+        return self.value(xdsl_vector.BroadcastOp(source, type_))
+
+    def from_elements(self, scalars: Values, type_: Vector) -> SSAValue:
+        """A vector of the scalars in row-major order."""
+        known = {constant_value(s) for s in scalars}
+        if len(set(scalars)) == 1 and None not in known:
+            return self.splat(scalars[0], type_)
+        return self.value(vector.FromElementsOp(scalars, type_))
+
+    def to_elements(self, value: SSAValue) -> list[SSAValue]:
+        """The scalars of a vector in row-major order."""
+        known = constant_value(value)
+        if known is not None:
+            count = cast(Vector, value.type).element_count()
+            return [self.constant(known, element_of(value.type))] * count
+        if isinstance(value.owner, vector.FromElementsOp):
+            return list(value.owner.elements)
+        return list(self.insert(vector.ToElementsOp(value)).results)
+
+    def insert_strided_slice(self, part: SSAValue, whole: SSAValue, offsets: Sequence[int]) -> SSAValue:
+        """`whole` with `part` at `offsets`; all of it where the types are equal."""
+        if part.type == whole.type:
+            return part
+        return self.value(vector.InsertStridedSliceOp(part, whole, offsets))
+
+    def extract_run(self, value: SSAValue, slot: Sequence[int], width: int) -> SSAValue:
+        """The `width` elements along the last axis from a slot on, as a vector of rank 1."""
+        shape = shape_of(value.type) or ()
+        if shape == (width,):
+            return value
+        sizes = [*([1] * (len(shape) - 1)), width]
+        piece = value
+        if list(shape) != sizes:
+            piece = self.value(vector.ExtractStridedSliceOp(value, slot, sizes))
+        return self.shape_cast(piece, [width])
+
+    def shape_cast(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+        """The same elements in row-major order under another shape."""
+        if shape_of(value.type) == tuple(shape):
+            return value
+        return self.value(vector.ShapeCastOp(value, shape))
+
+    def transpose(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
+        """Axis i of the result is axis `order[i]` of the vector."""
+        return self.value(vector.TransposeOp(value, order))
+
+    def multi_reduction(
+        self, kind: CombiningKindFlag, source: SSAValue, start: SSAValue, axis: int
+    ) -> SSAValue:
+        """Combine along an axis, which vanishes."""
+        return self.value(vector.MultiReductionOp(kind, source, start, [axis]))
+
+    def outerproduct(self, lhs: SSAValue, rhs: SSAValue, acc: SSAValue) -> vector.OuterProductOp:
+        """`acc + lhs * rhs`, one multiply-add per element."""
+        return self.insert(vector.OuterProductOp(lhs, rhs, acc))
+
+    # Threads -------------------------------------------------------------------------------------
+
+    def shuffle_xor(self, value: SSAValue, mask: int) -> SSAValue:
+        """The value of lane ^ mask."""
+        offset, width = self.constant(mask, i32), self.constant(32, i32)
+        op = gpu.ShuffleOp(value, offset, width, gpu.ShuffleMode.XOR)
+        return self.insert(op).result
+
+    def choose(
+        self,
+        condition: SSAValue | None,
+        then: Callable[[], SSAValue],
+        otherwise: Callable[[], SSAValue],
+    ) -> SSAValue:
+        """The value of a branch; only `then` is built where the condition is None or always true."""
+        if condition is None or constant_value(condition):
+            return then()
+        if constant_value(condition) is not None:
+            return otherwise()
+        fallback = otherwise()
+        branch = self.if_(condition, [fallback.type])
+        with self.inside(branch.true_region.block):
+            self.yield_([then()])
+        with self.inside(branch.false_region.block):
+            self.yield_([fallback])
+        return branch.results[0]
+
+    def when(self, condition: SSAValue | None, then: Callable[[], None]) -> None:
+        """Build an effect under a condition; None always holds."""
+        known = None if condition is None else constant_value(condition)
+        if condition is None or known:
+            then()
+        elif known is None:
+            branch = self.if_(condition)
+            with self.inside(branch.true_region.block):
+                then()
+                self.yield_()
+
+
+def integer(value: int) -> IntegerAttr:
+    """An i64 attribute."""
+    return IntegerAttr(value, i64)
+
+
+def flat_memref(element: Attribute) -> MemRefType[Attribute]:
+    """The type of a tensor argument: elements from a base address on, of unknown extent."""
+    return MemRefType(element, [DYNAMIC_INDEX])

@@ -1,0 +1,149 @@
+"""What the ops of distribute share: the builder, the values made so far, coordinates, buffers, strides."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import cast
+
+from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint
+
+from phobos_nb.contract import Dim, Variant
+from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.lower import staged
+from phobos_nb.lower.index_facts import IndexFacts
+from phobos_nb.lower.layout_types import byte_width, element, layout_of
+from phobos_nb.lower.layouts import Axis, Layout
+from phobos_nb.lower.shared_memory import shared_memory
+from phobos_nb.lower.thread_builder import ThreadBuilder
+
+@dataclass
+class Tensor:
+    """A global tensor at thread level: its base memref, one stride per axis, its extents."""
+
+    base: SSAValue
+    strides: tuple[SSAValue, ...]
+    extents: tuple[SSAValue, ...]
+    dims: tuple[Dim, ...]
+
+
+@dataclass
+class ThreadState:
+    """The state of one lowering from staged tile MLIR to per-thread ops.
+
+    `b` builds at the present place. Values that hold for the whole kernel (thread coordinates, buffer
+    views) are built in front of `anchor`, which ends the entry prologue.
+    """
+
+    kernel: KernelOp
+    variant: Variant
+    b: ThreadBuilder
+    anchor: Operation
+    facts: IndexFacts
+    tensors: dict[SSAValue, Tensor] = field(default_factory=dict[SSAValue, Tensor])
+    values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    shared_bytes: int = 0
+    _axes: dict[Axis, SSAValue] = field(default_factory=dict[Axis, SSAValue])
+    _views: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
+    _firsts: dict[Layout, SSAValue] = field(default_factory=dict[Layout, SSAValue])
+
+    @property
+    def threads(self) -> int:
+        """Threads that run the body."""
+        return self.kernel.threads.value.data
+
+    def layout(self, value: SSAValue) -> Layout:
+        """The layout of a tile."""
+        return layout_of(value, self.threads)
+
+    def type_of(self, value: SSAValue) -> VectorType[Attribute]:
+        """The per-thread type of a tile."""
+        return VectorType(element(value), self.layout(value).slots)
+
+    def get(self, value: SSAValue) -> SSAValue:
+        """The per-thread value of a tile-level value."""
+        return self.values[value]
+
+    @contextmanager
+    def prologue(self) -> Generator[ThreadBuilder]:
+        """Build in front of the anchor for a while."""
+        with self.b.at(InsertPoint.before(self.anchor)), self.b.located(self.kernel.location):
+            yield self.b
+
+    @cached_property
+    def thread(self) -> SSAValue:
+        """The thread's number in its CTA."""
+        with self.prologue() as b:
+            return b.named(b.thread_id("x"), "tid")
+
+    def coordinate(self, axis: Axis) -> SSAValue:
+        """The coordinate of the thread's slot with offset 0 on an axis of a layout."""
+        key = Axis(axis.digits)
+        if key not in self._axes:
+            tid = self.thread
+            with self.prologue() as b:
+                total = b.index(0)
+                for digit in axis.digits:
+                    value = b.divui(tid, b.index(digit.divisor))
+                    if digit.divisor * digit.modulus < self.threads:
+                        value = b.remui(value, b.index(digit.modulus))
+                    total = b.addi(total, b.muli(value, b.index(digit.multiplier)))
+            self._axes[key] = total
+        return self._axes[key]
+
+    def first_replica(self, layout: Layout) -> SSAValue | None:
+        """Whether this thread is the one of its replicas that stores; None where all are."""
+        if layout.replication == 1:
+            return None
+        if layout not in self._firsts:
+            copies = self.coordinate(Axis(layout.replicas))
+            with self.prologue() as b:
+                self._firsts[layout] = b.cmpi("eq", copies, b.index(0))
+        return self._firsts[layout]
+
+    @cached_property
+    def memory(self) -> SSAValue:
+        """The planned shared buffer, as bytes."""
+        with self.prologue() as b:
+            return b.named(b.value(shared_memory(self.shared_bytes)), "smem")
+
+    def view(self, buffer: SSAValue, layout: Layout, *, shape: Sequence[int] | None = None) -> SSAValue:
+        """A buffer as seen from the thread's own slot 0 under a layout, so that slots are constants.
+
+        The view's nominal box may run past the buffer; only slots inside it are used.
+        """
+        maker = cast(staged.BufferOp, buffer.owner)
+        physical = tuple(shape or maker.type_.get_shape())
+        order = maker.axis_order if shape is None else tuple(range(len(physical)))
+        key = (buffer, layout, physical)
+        if key not in self._views:
+            own = [self.coordinate(layout.axes[axis]) for axis in order]
+            with self.prologue() as b:
+                place = b.index(0)
+                for coordinate, stride in zip(own, dense_strides(physical), strict=True):
+                    place = b.addi(place, b.muli(coordinate, b.index(stride)))
+                size = byte_width(maker.type_.element_type)
+                shift = b.addi(b.muli(place, b.index(size)), b.index(maker.byte_offset))
+                type_ = MemRefType(
+                    maker.type_.element_type, physical, memory_space=maker.type_.memory_space
+                )
+                self._views[key] = b.view(self.memory, shift, type_)
+        return self._views[key]
+
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """The conjunction of two conditions, where None always holds."""
+        if a is None or b is None:
+            return a if b is None else b
+        return self.b.andi(a, b)
+
+
+def dense_strides(shape: Sequence[int]) -> list[int]:
+    """Row-major strides in elements."""
+    strides = [1]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, strides[0] * extent)
+    return strides
