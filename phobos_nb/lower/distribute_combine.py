@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerType, VectorType, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, f32, f64, i1, i32, i64
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
 
@@ -99,9 +99,9 @@ def exchange(b: ThreadBuilder, value: SSAValue, mask: int) -> SSAValue:
         return b.shuffle_xor(value, mask)
     if is_float(held):
         return b.truncf(b.shuffle_xor(b.extf(value, f32), mask), held)
-    if isinstance(held, IntegerType):
-        return b.trunci(b.shuffle_xor(b.extui(value, i32), mask), held)
-    return b.index_cast(b.shuffle_xor(b.index_cast(value, i64), mask), held)
+    if held == IndexType():
+        return b.index_cast(b.shuffle_xor(b.index_cast(value, i64), mask), held)
+    return b.trunci(b.shuffle_xor(b.extui(value, i32), mask), held)
 
 
 def distribute_scan(state: ThreadState, op: tile.ScanOp) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from xdsl.dialects.builtin import IndexType, IntegerType, StringAttr, VectorType
+from xdsl.dialects.builtin import IndexType, IntegerType, StringAttr, VectorType, f32, f64, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from phobos_nb.ir.dialects.shapes import element_of, is_float
@@ -43,11 +43,12 @@ class Places:
         lists = [list(enumerate(self.layout.axes[a].offsets)) for a in self.order]
         lists[-1] = lists[-1][:: self.width]
         return [
-            (tuple(s for s, _ in place), tuple(o for _, o in place)) for place in itertools.product(*lists)
+            (tuple(s for s, _ in place), tuple(o for _, o in place))
+            for place in itertools.product(*lists)
         ]
 
 
-def _places(state: ThreadState, buffer: SSAValue, layout: Layout, *, flat: bool) -> Places:
+def _places(buffer: SSAValue, layout: Layout, *, flat: bool) -> Places:
     maker = cast(staged.BufferOp, buffer.owner)
     if flat:
         order, physical = tuple(range(len(layout.shape))), layout.shape
@@ -86,7 +87,7 @@ def _is_flat(buffer: SSAValue, layout: Layout) -> bool:
 def distribute_write(state: ThreadState, op: staged.WriteOp) -> None:
     """Each thread writes its slots; copies are written once."""
     layout = state.layout(op.value)
-    places = _places(state, op.buffer, layout, flat=False)
+    places = _places(op.buffer, layout, flat=False)
     view = state.view(op.buffer, layout)
     memory = cast(staged.BufferOp, op.buffer.owner).type_.element_type
     value = _to_memory(state, state.get(op.value), memory)
@@ -112,13 +113,15 @@ def distribute_read(state: ThreadState, op: staged.ReadOp) -> None:
     """Each thread reads its slots."""
     b, layout = state.b, state.layout(op.result)
     flat = _is_flat(op.buffer, layout)
-    places = _places(state, op.buffer, layout, flat=flat)
+    places = _places(op.buffer, layout, flat=flat)
     view = state.view(op.buffer, layout, shape=places.physical if flat else None)
     memory = cast(staged.BufferOp, op.buffer.owner).type_.element_type
     slots = [layout.slots[a] for a in places.order]
     type_ = VectorType(memory, slots)
-    value = _read_runs(state, places, view, type_) if places.width > 1 else _read_scalars(
-        state, places, view, type_
+    value = (
+        _read_runs(state, places, view, type_)
+        if places.width > 1
+        else _read_scalars(state, places, view, type_)
     )
     if places.permuted:
         value = b.transpose(value, [places.order.index(a) for a in range(len(slots))])
@@ -203,7 +206,7 @@ class _Fragment:
         self._layout = Layout(shape, state.threads, tuple(axes))
         self._state, self._axis, self._sums, self._unsigned = state, axis, sums, unsigned
         self._view = state.view(buffer, self._layout)
-        self._places = _places(state, buffer, self._layout, flat=False)
+        self._places = _places(buffer, self._layout, flat=False)
         self._element: Attribute = maker.type_.element_type
 
     def load(self, step: SSAValue) -> SSAValue:
@@ -233,8 +236,6 @@ def _step(
 
 def _sum_type(operand: Attribute) -> Attribute:
     """The type in which products are summed: f32 (f64 for f64), i32 (i64 for i64)."""
-    from xdsl.dialects.builtin import f32, f64, i32, i64
-
     if is_float(operand):
         return f64 if operand == f64 else f32
     return i64 if operand == i64 else i32

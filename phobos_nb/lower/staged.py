@@ -27,6 +27,9 @@ from phobos_nb.lower.gemm_plan import GemmPlan
 Value = SSAValue | Operation
 MemRef = MemRefType[Attribute]
 
+OFFSET = "phobos.offset"
+"""Where the plan placed an author-managed array, in bytes; an attribute of `tile.alloc_shared`."""
+
 
 @irdl_op_definition
 class BufferOp(IRDLOperation):

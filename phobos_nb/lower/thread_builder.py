@@ -36,7 +36,7 @@ _DIMENSIONS = {
 
 
 class ThreadBuilder(Builder):
-    """Methods are named as the op they make, with the dialect in front where two dialects share a name."""
+    """Methods are named as the op they make, with the dialect in front where two share a name."""
 
     def thread_id(self, axis: str) -> SSAValue:
         """The thread's position in its CTA."""

@@ -1,4 +1,4 @@
-"""What the ops of distribute share: the builder, the values made so far, coordinates, buffers, strides."""
+"""What the ops of distribute share: builder, values made so far, coordinates, buffers, strides."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.lower import staged
 from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.layout_types import byte_width, element, layout_of
-from phobos_nb.lower.layouts import Axis, Layout
+from phobos_nb.lower.layouts import Axis, Digit, Layout
 from phobos_nb.lower.shared_memory import shared_memory
 from phobos_nb.lower.thread_builder import ThreadBuilder
+
 
 @dataclass
 class Tensor:
@@ -87,7 +88,7 @@ class ThreadState:
             tid = self.thread
             with self.prologue() as b:
                 total = b.index(0)
-                for digit in axis.digits:
+                for digit in joined(axis.digits):
                     value = b.divui(tid, b.index(digit.divisor))
                     if digit.divisor * digit.modulus < self.threads:
                         value = b.remui(value, b.index(digit.modulus))
@@ -139,6 +140,19 @@ class ThreadState:
         if a is None or b is None:
             return a if b is None else b
         return self.b.andi(a, b)
+
+
+def joined(digits: Sequence[Digit]) -> list[Digit]:
+    """The same sum with neighbouring digits that continue each other taken as one."""
+    found: list[Digit] = []
+    for digit in sorted(digits, key=lambda d: d.divisor):
+        last = found[-1] if found else None
+        follows = last is not None and digit.divisor == last.divisor * last.modulus
+        if last is not None and follows and digit.multiplier == last.multiplier * last.modulus:
+            found[-1] = Digit(last.divisor, last.modulus * digit.modulus, last.multiplier)
+        else:
+            found.append(digit)
+    return found
 
 
 def dense_strides(shape: Sequence[int]) -> list[int]:

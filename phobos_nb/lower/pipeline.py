@@ -1,0 +1,171 @@
+"""The lowering from tile MLIR to thread MLIR: the passes in their order, and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.test import TestOp
+from xdsl.ir import Operation
+
+from phobos_nb.contract import Parameter, Variant, entry_arguments
+from phobos_nb.diagnostics import Diagnostic, Diagnostics
+from phobos_nb.ir.dialects import gpu
+from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.lower.assign_layouts import Assignment, assign_layouts
+from phobos_nb.lower.distribute import distribute
+from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
+from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around, set_attributes
+from phobos_nb.lower.finish import finish
+from phobos_nb.lower.index_facts import IndexFacts
+from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
+from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
+from phobos_nb.lower.shared_liveness import plan_kernel
+from phobos_nb.lower.shared_memory import is_dynamic
+from phobos_nb.lower.stage_operands import stage_operands
+from phobos_nb.lower.thread_builder import ThreadBuilder
+from phobos_nb.lower.thread_state import ThreadState
+from phobos_nb.options import CompileOptions
+from phobos_nb.source import Source, Span
+from phobos_nb.target import Target
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """What the lowering needs besides the tile module: the signature, the source, the kernel's place."""
+
+    parameters: tuple[Parameter, ...]
+    source: Source | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A kernel at thread level, and what a launch contract and the views take from the lowering.
+
+    module: thread MLIR. staged: the tile MLIR just before it, with layouts, buffers and barriers.
+    threads: per CTA. shared_bytes: per CTA. barriers: kept and elided. notes: decisions the author
+    should see. assumes: entry argument -> upper bound that a launch check must enforce.
+    """
+
+    module: ModuleOp
+    staged: ModuleOp
+    threads: int
+    shared_bytes: int
+    dynamic_shared: bool
+    shared_plan: SharedPlan
+    barriers: tuple[Barrier, ...]
+    notes: tuple[Diagnostic, ...]
+    assumes: dict[str, int]
+
+
+@dataclass
+class _Work:
+    """A kernel on its way; each pass fills in what it finds."""
+
+    kernel: KernelOp
+    facts: KernelFacts
+    target: Target
+    variant: Variant
+    options: CompileOptions
+    diagnostics: Diagnostics
+    checks: EntryChecks = field(default_factory=EntryChecks)
+    assignment: Assignment = field(default_factory=Assignment)
+    plan: SharedPlan = field(default_factory=SharedPlan)
+    barriers: tuple[Barrier, ...] = ()
+    function: gpu.FuncOp | None = None
+
+
+def _drop_masks(work: _Work) -> None:
+    work.checks = drop_masks(work.kernel)
+
+
+def _assign_layouts(work: _Work) -> None:
+    constants = work.options.constants
+    work.assignment = assign_layouts(work.kernel, work.target, work.variant, constants)
+
+
+def _stage_operands(work: _Work) -> None:
+    stage_operands(work.kernel, work.assignment.plans)
+
+
+def _plan_shared_memory(work: _Work) -> None:
+    work.plan = plan_kernel(work.kernel)
+    check_limit(work.plan, work.target, work.diagnostics, work.facts.span)
+    work.diagnostics.raise_errors()
+
+
+def _insert_barriers(work: _Work) -> None:
+    work.barriers = insert_barriers(work.kernel, work.options.drop_barrier)
+
+
+def _distribute(work: _Work) -> None:
+    kernel = work.kernel
+    arguments = entry_arguments(work.facts.parameters, work.variant)
+    function, named = function_for(kernel, arguments)
+    entry = function.body.blocks[0]
+    b = ThreadBuilder(entry)
+    b.location = kernel.location
+    emit_checks(work.checks, named, b)
+    anchor: Operation = TestOp()
+    b.insert(anchor)
+    state = ThreadState(kernel, work.variant, b, anchor, IndexFacts(kernel))
+    state.shared_bytes = work.plan.total
+    state.tensors.update(bind(kernel, named, b))
+    for name, value in kernel.symbol_arguments.items():
+        state.values[value] = named["extent", name, -1]
+    for name, value in kernel.scalar_arguments.items():
+        state.values[value] = named["scalar", name, -1]
+    distribute(state, kernel.body.block)
+    b.insert(gpu.ReturnOp())
+    entry.erase_op(anchor)
+    set_attributes(function, kernel, work.variant, work.plan.total, {})
+    work.function = function
+
+
+def _finish(work: _Work) -> None:
+    assert work.function is not None
+    finish(work.function)
+
+
+PASSES = (
+    _drop_masks,
+    _assign_layouts,
+    _stage_operands,
+    _plan_shared_memory,
+    _insert_barriers,
+    _distribute,
+    _finish,
+)
+"""The order of the lowering."""
+
+
+def lower(
+    module: ModuleOp,
+    facts: KernelFacts,
+    target: Target,
+    variant: Variant,
+    options: CompileOptions | None = None,
+) -> Lowered:
+    """Lower a module with one `tile.kernel`; the given module is not changed.
+
+    Raises `PhobosError` where the kernel does not fit the target.
+    """
+    staged = module.clone()
+    kernel = next(op for op in staged.walk() if isinstance(op, KernelOp))
+    diagnostics = Diagnostics(facts.source)
+    work = _Work(kernel, facts, target, variant, options or CompileOptions(), diagnostics)
+    for run in PASSES:
+        run(work)
+    assert work.function is not None
+    return Lowered(
+        module=module_around(work.function, work.plan.total),
+        staged=staged,
+        threads=kernel.threads.value.data,
+        shared_bytes=work.plan.total,
+        dynamic_shared=is_dynamic(work.plan.total),
+        shared_plan=work.plan,
+        barriers=work.barriers,
+        notes=tuple(diagnostics.items),
+        assumes={},
+    )
