@@ -30,6 +30,7 @@ class Cursor:
         self.index = 0
         self.depth = 0
         self.blocks = 0
+        self.abandoned = False
 
     @property
     def current(self) -> Token:
@@ -81,6 +82,8 @@ class Cursor:
 
     def unexpected(self, wanted: str, help: str = "") -> Stop:
         """Report the current token as not what was wanted."""
+        if self.abandoned:
+            return Stop()
         token = self.current
         message = f"expected {wanted}, found {token}"
         return self.diagnostics.error("PH004", message, token.span, help=help, stage="parse")
@@ -125,7 +128,11 @@ class Cursor:
             self.blocks -= 1
 
     def too_deep(self, limit: str, span: Span) -> Stop:
-        """Report nesting beyond a limit."""
+        """Report nesting beyond a limit and leave the rest of the text unread."""
+        if self.abandoned:
+            return Stop()
+        self.abandoned = True
+        self.index = len(self.tokens) - 1
         help = "name parts of it with `let`, or move them to a function"
         return self.diagnostics.error("PH006", limit, span, help=help, stage="parse")
 
