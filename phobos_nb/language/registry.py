@@ -61,13 +61,21 @@ class Builtin:
 
 @dataclass(frozen=True)
 class AttributeSite:
-    """One attribute use before checking: positional and named arguments as written."""
+    """One attribute use before checking: positional and named arguments as written.
+
+    A literal arrives as int, float or bool, a name as str, `X in [..]` as a tuple of int under X.
+    `spans` holds the place of each argument by position or name. `constants` are the values of the
+    kernel's compile-time names, `extents` its run-time symbols.
+    """
 
     name: str
     positional: tuple[object, ...]
     named: Mapping[str, object]
     span: Span
     diagnostics: Diagnostics
+    spans: Mapping[int | str, Span] = field(default_factory=dict[int | str, Span])
+    constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    extents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The checker: syntax trees to typed kernels."""

@@ -1,0 +1,145 @@
+"""Compile-time names of a kernel: `@autotune` spaces, generics, fixed extents, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from phobos_nb.diagnostics import Diagnostics
+from phobos_nb.dtypes import SCALARS, DType
+from phobos_nb.language.space import search_values
+from phobos_nb.language.suggest import did_you_mean
+from phobos_nb.language.tree import (
+    Boolean,
+    Expression,
+    Generic,
+    Integer,
+    KernelNode,
+    Name,
+    Prefix,
+    ShapedType,
+    SpaceArgument,
+)
+from phobos_nb.source import Span
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The values for one compilation. `flags` are the names in `constants` that are bool."""
+
+    constants: Mapping[str, int]
+    flags: frozenset[str]
+    dtypes: Mapping[str, DType]
+    space: Mapping[str, tuple[int, ...]]
+
+
+def search_space(kernel: KernelNode) -> dict[str, tuple[int, ...]]:
+    """All values of every `@autotune` name."""
+    spaces = [
+        argument
+        for attribute in kernel.attributes
+        if attribute.name == "autotune"
+        for argument in attribute.arguments
+        if isinstance(argument, SpaceArgument) and argument.values
+    ]
+    return {s.name: search_values(s.values) for s in spaces}
+
+
+def tensor_dims(kernel: KernelNode) -> Iterator[tuple[str, Span]]:
+    """The names that stand as dims of the kernel's tensors, in order of appearance."""
+    for parameter in kernel.parameters:
+        if isinstance(parameter.type, ShapedType):
+            for dim in parameter.type.dims:
+                if isinstance(dim, Name):
+                    yield dim.text, dim.span
+
+
+def configure(
+    kernel: KernelNode,
+    constants: Mapping[str, int],
+    choices: Collection[str],
+    dtypes: Mapping[str, DType],
+    diagnostics: Diagnostics,
+) -> Configuration:
+    """Values for every compile-time name: given, else the default, else the space's first.
+
+    Reports unknown names (PH404), values of the wrong kind (PH405) and missing ones (PH111).
+    """
+    space = search_space(kernel)
+    generics = {g.name: g for g in kernel.generics}
+    symbols = {name for name, _ in tensor_dims(kernel)}
+    known = {*space, *symbols, *(n for n, g in generics.items() if g.kind != "dtype")}
+    _report_unknown(kernel, constants, known | set(choices), diagnostics)
+    values = {name: values[0] for name, values in space.items()}
+    for name, generic in generics.items():
+        if generic.kind != "dtype" and name not in values and name not in constants:
+            values[name] = _default(generic, diagnostics)
+    for name, value in constants.items():
+        if name in known:
+            values[name] = _given(kernel, name, value, diagnostics)
+    flags = frozenset(name for name, g in generics.items() if g.kind == "bool")
+    return Configuration(values, flags, _dtypes(kernel, dtypes, diagnostics), space)
+
+
+def _report_unknown(
+    kernel: KernelNode, constants: Mapping[str, int], known: set[str], diagnostics: Diagnostics
+) -> None:
+    for name in constants:
+        if name not in known:
+            help = did_you_mean(name, known)
+            if not help:
+                names = sorted(known)
+                help = f"it has {', '.join(names)}" if names else "it has no compile-time names"
+            message = f"the kernel `{kernel.name}` has no constant `{name}`"
+            diagnostics.error("PH404", message, kernel.name_span, help=help)
+
+
+def _given(kernel: KernelNode, name: str, value: object, diagnostics: Diagnostics) -> int:
+    if isinstance(value, int):
+        return int(value)
+    message = f"the constant `{name}` is an integer, found {value!r}"
+    diagnostics.error("PH405", message, kernel.name_span)
+    return 1
+
+
+def _default(generic: Generic, diagnostics: Diagnostics) -> int:
+    value = _literal(generic.default)
+    if value is None:
+        given = "has no value" if generic.default is None else "has a default that is not a literal"
+        help = f"give it a default, `-D {generic.name}=...` or `specialize({generic.name}=...)`"
+        diagnostics.error("PH111", f"`{generic.name}` {given}", generic.span, help=help)
+        return 1
+    if isinstance(value, bool) != (generic.kind == "bool"):
+        message = f"`{generic.name}` is {generic.kind}, but its default is not"
+        diagnostics.error("PH405", message, generic.span)
+    return int(value)
+
+
+def _literal(node: Expression | None) -> int | bool | None:
+    match node:
+        case Integer(value=value) | Boolean(value=value):
+            return value
+        case Prefix(op="-", operand=Integer(value=value)):
+            return -value
+        case _:
+            return None
+
+
+def _dtypes(
+    kernel: KernelNode, given: Mapping[str, DType], diagnostics: Diagnostics
+) -> dict[str, DType]:
+    found: dict[str, DType] = {}
+    for generic in kernel.generics:
+        if generic.kind != "dtype":
+            continue
+        default = generic.default.text if isinstance(generic.default, Name) else None
+        if generic.name in given:
+            found[generic.name] = given[generic.name]
+        elif default is not None and default in SCALARS:
+            found[generic.name] = SCALARS[default]
+        else:
+            help = f"give it a default such as `{generic.name}: dtype = f16`"
+            message = f"the dtype `{generic.name}` has no value"
+            diagnostics.error("PH111", message, generic.span, help=help)
+            found[generic.name] = SCALARS["f32"]
+    return found

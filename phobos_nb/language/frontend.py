@@ -1,0 +1,8 @@
+"""The entry points of the language: parse a text, look at a signature, check a kernel."""
+
+from __future__ import annotations
+
+from phobos_nb.language.check.kernel import check
+from phobos_nb.language.parser import parse
+
+__all__ = ["check", "parse"]
