@@ -5,8 +5,9 @@ Which role a name plays is found by checking the kernel with another of its valu
 what changed: the step of a grid axis (the name sizes the tile that a CTA owns) or nothing there
 (a slice of a loop). Values that divide the extents that `@aligned` promises come first. Then:
 
-* a grid name takes the largest value up to 128 that is not wider than the extent needs; while the
-  grid has fewer CTAs than the target has SMs, the widest of them steps down;
+* a grid name takes the largest value up to 128 (2048 where it is the only one, as in elementwise
+  kernels) that is not wider than the extent needs; while the grid has fewer CTAs than the target
+  has SMs, the widest of them steps down;
 * any other name takes its smallest value from 8 up: measured best for the k slice of an f32 GEMM.
 
 Without extents every name takes its first value. A tuning record, where there is one, beats all this.
@@ -23,6 +24,7 @@ from phobos_nb.language.typed import TypedKernel
 from phobos_nb.target import Target
 
 WIDEST_TILE = 128
+WIDEST_LINE = 2048
 SMALLEST_SLICE = 8
 SMS_WITHOUT_CARD = 108
 
@@ -49,7 +51,8 @@ def choose_constants(
     """Values for every tuning name that `fixed` does not set, see Note [Defaults]."""
     base = typed(fixed)
     roles = [_role(typed, base, fixed, n) for n in base.space if n not in fixed]
-    chosen = {r.name: _start(r, extents) for r in roles}
+    widest = WIDEST_LINE if sum(bool(r.extents) for r in roles) == 1 else WIDEST_TILE
+    chosen = {r.name: _start(r, extents, widest) for r in roles}
     _fill_the_gpu(roles, chosen, extents, target)
     return chosen
 
@@ -74,13 +77,13 @@ def _role(typed: Typed, base: TypedKernel, fixed: Mapping[str, int], name: str) 
     return Role(name, values, steps, promises)
 
 
-def _start(role: Role, extents: Mapping[str, int]) -> int:
+def _start(role: Role, extents: Mapping[str, int], widest: int) -> int:
     """The value before the grid is looked at."""
     values = _allowed(role, extents)
     if not role.extents:
         return next((v for v in values if v >= SMALLEST_SLICE), values[-1])
     needed = max(_size(term, extents) for term in role.extents)
-    wide = [v for v in values if v <= WIDEST_TILE and (v == values[0] or v < 2 * needed)]
+    wide = [v for v in values if v <= widest and (v == values[0] or v < 2 * needed)]
     return wide[-1] if wide else values[0]
 
 

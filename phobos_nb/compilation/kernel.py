@@ -209,5 +209,14 @@ class Kernel:
 
 
 def kernels_of(program: Program, options: CompileOptions) -> Sequence[Kernel]:
-    """Every kernel of a program, checked with its first values."""
-    return [Kernel(program, node.name, options) for node in program.kernels]
+    """Every kernel of a program, checked with its first values.
+
+    Each gets the constants it knows; one that no kernel knows is an error of the first.
+    """
+    known = [stages.constant_names(node) for node in program.kernels]
+    strays = set(options.constants).difference(*known)
+    kernels: list[Kernel] = []
+    for node, names in zip(program.kernels, known, strict=True):
+        kept = {n: v for n, v in options.constants.items() if n in names or n in strays}
+        kernels.append(Kernel(program, node.name, replace(options, constants=kept)))
+    return kernels

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from phobos_nb.language.tree import Program
+from phobos_nb.language.tree import KernelNode, Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.source import Source
 
@@ -33,6 +33,14 @@ def check(program: Program, kernel: str, constants: Mapping[str, int]) -> TypedK
     from phobos_nb.language.frontend import check as check_kernel
 
     return check_kernel(program, kernel, constants, builtins.table(), attributes.table())
+
+
+def constant_names(kernel: KernelNode) -> set[str]:
+    """The names whose values a caller may set: tuning names, generics, dims of tensors."""
+    from phobos_nb.language.check.configuration import search_space, tensor_dims
+
+    generics = {g.name for g in kernel.generics}
+    return {*search_space(kernel), *generics, *(name for name, _ in tensor_dims(kernel))}
 
 
 def run_meaning(
