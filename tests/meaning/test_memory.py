@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 
+import ml_dtypes
 import numpy as np
 import pytest
 
+from phobos_nb import builtins
 from phobos_nb.contract import ScalarParameter
 from phobos_nb.dtypes import BF16, F32, I32, INDEX
 from phobos_nb.language import typed
 from phobos_nb.language.meaning import run
 from phobos_nb.language.meaning.memory import Memory, Span
-from phobos_nb.language.types import TileType
+from phobos_nb.language.types import ScalarType, TileType
 from tests.meaning.trees import (
     BLOCK,
     HERE,
@@ -23,6 +25,7 @@ from tests.meaning.trees import (
     integer,
     kernel,
     let,
+    real,
     store,
     tensor,
     variable,
@@ -129,8 +132,6 @@ def test_integer_division_of_filler_is_no_fault() -> None:
 
 def test_bf16_arrays_are_rounded_once() -> None:
     """A sum of bf16 elements is computed in f32 and rounded to nearest even."""
-    import ml_dtypes
-
     a = tensor("A", ("N",), BF16)
     body = (store(a, integer(0), binary("+", element(a, integer(0)), element(a, integer(1)))),)
     array = np.array([1.0, 2.0**-8], ml_dtypes.bfloat16)
@@ -144,31 +145,19 @@ def test_bf16_arrays_are_rounded_once() -> None:
 def test_chosen_ctas_run_in_the_given_order() -> None:
     """`ctas` picks blocks and their order; the others do not run."""
     a = tensor("A", ("N",))
-    step = binary("+", binary("*", element(a, integer(0)), typed_real(10.0)), as_f32(BLOCK))
+    step = binary("+", binary("*", element(a, integer(0)), real(10.0)), as_f32(BLOCK))
     k = kernel((a,), (store(a, integer(0), step),))
-    from phobos_nb import builtins
-
     array = np.zeros(1, np.float32)
     run(k, {"A": array}, (5, 1, 1), [(3, 0, 0), (1, 0, 0), (4, 0, 0)], builtins=builtins.table())
     assert array[0] == 314
 
 
-def typed_real(value: float) -> typed.Constant:
-    from phobos_nb.language.types import ScalarType
-
-    return typed.Constant(type=ScalarType(F32), span=HERE, value=value)
-
-
 def as_f32(expr: typed.Expr) -> typed.Convert:
-    from phobos_nb.language.types import ScalarType
-
     return typed.Convert(type=ScalarType(F32), span=HERE, operand=expr)
 
 
 def test_scalars_take_their_declared_type() -> None:
     """An f32 parameter holds 0.1 rounded to f32, an index expression stays 64 bits wide."""
-    from phobos_nb.language.types import ScalarType
-
     a = tensor("A", ("N",))
     s = typed.ScalarArgument(type=ScalarType(F32), span=HERE, name="s")
     array = np.zeros(2, np.float32)
