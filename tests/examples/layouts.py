@@ -11,13 +11,13 @@ LAYOUTS = ("contiguous", "transposed", "strided", "reversed", "shifted")
 
 
 def laid_out(array: Array, layout: str) -> Array:
-    """An array of equal values and shape in a layout of `LAYOUTS`."""
+    """A copy of equal values and shape in a layout of `LAYOUTS`."""
     if layout == "contiguous":
-        return np.ascontiguousarray(array)
+        return array.copy()
     if layout == "transposed":
-        return np.ascontiguousarray(array.T).T
+        return array.T.copy().T
     if layout == "reversed":
-        return np.ascontiguousarray(array[..., ::-1])[..., ::-1]
+        return array[..., ::-1].copy()[..., ::-1]
     wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1] + 1), array.dtype)
     view = wide[..., 1::2] if layout == "strided" else wide[..., 1 : 1 + array.shape[-1]]
     view[...] = array

@@ -151,7 +151,7 @@ def test_shared_memory_is_read_and_written_per_thread() -> None:
 
 def test_printing_happens_once_per_thread_or_once_per_cta() -> None:
     """Uniform operands print once; lines are ordered by CTA, thread and sequence."""
-    once = typed.Print(span=HERE, text="cta {}", arguments=(integer(7),))
+    once = typed.Print(span=HERE, text="cta {}", arguments=(integer(7),), once=True)
     each = typed.Print(span=HERE, text="thread {}", arguments=(THREAD,))
     body = (branch(compare("<", THREAD, integer(2)), (each, each)), once)
     result = execute(kernel((), body), grid=(2, 1, 1))

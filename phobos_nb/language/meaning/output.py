@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from phobos_nb.language import typed
 from phobos_nb.language.meaning.expressions import evaluate, is_tile
 from phobos_nb.language.meaning.machine import Machine, Printed
-from phobos_nb.language.types import Uniformity
 
 Array = NDArray[Any]
 
 
 def print_line(machine: Machine, statement: typed.Print) -> None:
-    """One line per active thread, one per CTA where all operands are CTA-uniform."""
+    """One line per active thread, or `once` per CTA."""
     values = [evaluate(machine, a) for a in statement.arguments]
-    for thread in _speakers(machine, statement.arguments):
+    for thread in _speakers(machine, statement.once):
         text = _formatted(machine, statement.text, statement.arguments, values, thread)
         machine.printed.append(Printed(machine.block, thread, len(machine.printed), text))
 
@@ -37,10 +36,9 @@ def check_assertion(machine: Machine, statement: typed.Assert) -> None:
         machine.fail("PH801", f"assertion failed: {text} (thread {thread})", statement.span)
 
 
-def _speakers(machine: Machine, arguments: tuple[typed.Expr, ...]) -> list[int]:
+def _speakers(machine: Machine, once: bool) -> list[int]:
     active = np.flatnonzero(machine.active_mask()).tolist()
-    uniform = all(a.uniformity is Uniformity.CTA for a in arguments)
-    return active[:1] if uniform else active
+    return active[:1] if once else active
 
 
 def _formatted(
