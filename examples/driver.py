@@ -30,8 +30,6 @@ def report(name: str, found: Any, wanted: np.ndarray, bound: np.ndarray | float)
     limit = np.broadcast_to(bound, error.shape)
     worst = np.unravel_index(np.argmax(error / np.maximum(limit, 1e-300)), error.shape)
     right = bool(np.all(error <= limit))
-    place = tuple(map(int, worst))
-    print(
-        f"{name}: {'right' if right else 'WRONG'}, error {error[worst]:.2g} of {limit[worst]:.2g} at {place}"
-    )
+    verdict = "right" if right else "WRONG"
+    print(f"{name}: {verdict}, error {error[worst]:.2g}, bound {limit[worst]:.2g}")
     raise SystemExit(not right)
