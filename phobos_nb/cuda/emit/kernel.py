@@ -1,0 +1,121 @@
+"""One thread-level module to one CUDA C++ translation unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from phobos_nb.cuda.emit.emitter import Emitter, Memory, Spelled
+from phobos_nb.cuda.emit.names import RESERVED, identifier
+from phobos_nb.cuda.emit.prelude import prelude
+from phobos_nb.cuda.emit.source import CudaSource, Line, with_directives
+from phobos_nb.cuda.ranges import Ranges
+from phobos_nb.cuda.reading import bounds, integer, is_memref, text
+from phobos_nb.cuda.written import written
+from phobos_nb.target import Target
+
+
+def emit(module: ModuleOp, target: Target) -> CudaSource:
+    """Print the one `gpu.func` of a thread-level module as CUDA C++ for a target.
+
+    Raises NotImplementedError naming the operation where a row is missing, TypeError naming the
+    feature where the target cannot do it; both are faults of the lowering, not of the user.
+    """
+    function = _function(module)
+    block = function.regions[0].block
+    names = [argument.name_hint or f"arg{k}" for k, argument in enumerate(block.args)]
+    ranges = Ranges(
+        function.regions[0],
+        index_bits=integer(function.attributes.get("phobos.index_bits"), 64),
+        threads=integer(function.attributes.get("phobos.threads"), target.threads_per_cta),
+        names=names,
+        assumes=_assumes(function),
+    )
+    e = Emitter(target, ranges, written(function.regions[0]))
+    head = _signature(e, block)
+    e.block(block)
+    return _assemble(e, function, head, target)
+
+
+def entry_name(symbol: str) -> str:
+    """The extern "C" name of a kernel: its own, made legal in C++."""
+    name = identifier(symbol)
+    return f"{name}_kernel" if name in RESERVED else name
+
+
+def _function(module: ModuleOp) -> Operation:
+    found = [op for op in module.walk() if op.name == "gpu.func"]
+    if len(found) != 1:
+        raise ValueError(f"a thread-level module has one gpu.func, found {len(found)}")
+    return found[0]
+
+
+def _assumes(function: Operation) -> Mapping[str, int]:
+    return bounds(function.attributes.get("phobos.assumes"))
+
+
+def _signature(e: Emitter, block: Block) -> list[tuple[str, str]]:
+    """Type and name of every parameter; a proven narrow index is narrowed at once."""
+    parameters: list[tuple[str, str]] = []
+    for argument in block.args:
+        name = e.names.fresh(argument.name_hint)
+        ctype = e.ctype(argument)
+        if is_memref(argument):
+            parameters.append((f"{ctype} __restrict__", name))
+            e.bind(argument, Spelled(name, ctype, memory=_argument_memory(argument)))
+        elif isinstance(argument.type, IndexType) and ctype != e.element_ctype(argument.type):
+            wide = e.element_ctype(argument.type)
+            passed = e.names.fresh(f"{name}_wide")
+            parameters.append((f"const {wide}", passed))
+            e.line(f"const {ctype} {name} = ({ctype}){passed};")
+            e.bind(argument, Spelled(name, ctype))
+        else:
+            parameters.append((f"const {ctype}", name))
+            e.bind(argument, Spelled(name, ctype))
+    return parameters
+
+
+def _argument_memory(argument: SSAValue) -> Memory:
+    """Tensors come as rank-1 memrefs, addressed by linear element offsets."""
+    assert is_memref(argument)
+    return Memory((1,))
+
+
+def _assemble(
+    e: Emitter, function: Operation, parameters: list[tuple[str, str]], target: Target
+) -> CudaSource:
+    entry = entry_name(text(function.attributes.get("sym_name") or function.properties.get("sym_name")))
+    threads = integer(function.attributes.get("phobos.threads"), target.threads_per_cta)
+    blocks = integer(function.attributes.get("phobos.min_blocks"), 1)
+    registers = integer(function.attributes.get("phobos.max_registers"))
+    bounded = f"__launch_bounds__({threads}, {max(blocks, 1)})"
+    if registers:  # the two cannot stand on one kernel
+        bounded = f"__maxnreg__({registers})"
+    arguments = ", ".join(f"{ctype} {name}" for ctype, name in parameters)
+    opening = [f'extern "C" __global__ void {bounded}', f"{entry}({arguments})", "{", *_shared(e)]
+    code = [*(Line(x) for x in opening), *e.lines, Line("}")]
+    body = "\n".join(line.text for line in code)
+    above = [Line(x) for x in prelude(e.helpers, body, target)]
+    lines = (*above, *code)
+    dynamic = integer(function.attributes.get("phobos.shared_bytes")) if e.dynamic else 0
+    return CudaSource(
+        text=with_directives(lines),
+        lines=lines,
+        entry=entry,
+        parameters=tuple(ctype for ctype, _ in parameters),
+        target=target.name,
+        threads=threads,
+        min_blocks=blocks,
+        registers=registers,
+        static_shared=sum(size for _, size in e.buffers.values()),
+        dynamic_shared=dynamic,
+    )
+
+
+def _shared(e: Emitter) -> Iterator[str]:
+    for name, size in e.buffers.values():
+        yield f"  __shared__ __align__(128) unsigned char {name}[{size}];"
+    if e.dynamic:
+        yield f"  extern __shared__ __align__(128) unsigned char {e.dynamic}[];"
