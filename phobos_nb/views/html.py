@@ -57,7 +57,7 @@ def _signature(view: CompilationView) -> str:
 
 
 def _fact(fact: Fact) -> str:
-    remark = f"<small>{escape(fact.remark)}</small>" if fact.remark else ""
+    remark = f" <small>({escape(fact.remark)})</small>" if fact.remark else ""
     return f"<div><dt>{escape(fact.name)}</dt><dd>{escape(fact.value)}{remark}</dd></div>\n"
 
 
