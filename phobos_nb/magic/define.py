@@ -1,0 +1,54 @@
+"""What a `%%phobos` cell does: compile, put the kernels into the namespace, show them, run them."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.compilation.module import module_of
+from phobos_nb.diagnostics import PhobosError
+from phobos_nb.magic.faults import CellError
+from phobos_nb.magic.options import CellOptions, arguments_from
+from phobos_nb.source import Source
+from phobos_nb.views.compilation import Note
+from phobos_nb.views.display import Bundle, bundle
+from phobos_nb.views.from_compilation import view_of
+
+Namespace = MutableMapping[str, Any]
+
+
+def define(namespace: Namespace, source: Source, options: CellOptions) -> Iterator[Bundle]:
+    """Define a cell's kernels in the namespace and yield what to show of each.
+
+    Nothing enters the namespace unless every kernel of the cell compiles; a mistake raises `CellError`.
+    """
+    try:
+        kernels = list(module_of(source, options.compile))
+        views = [] if options.quiet else [view_of(k.compile()) for k in kernels]
+    except PhobosError as error:
+        raise CellError(error) from None
+    notes = {kernel.name: list(overwritten(namespace, kernel.name)) for kernel in kernels}
+    namespace.update({kernel.name: kernel for kernel in kernels})
+    for view in views:
+        yield bundle(view.with_notes(notes[view.name]), options.panes)
+    if options.run:
+        run(namespace, kernels)
+
+
+def overwritten(namespace: Namespace, name: str) -> Iterator[Note]:
+    """A warning when a kernel takes a name that meant something else."""
+    if name in namespace:
+        if not isinstance(namespace[name], Kernel):
+            kind = type(namespace[name]).__name__
+            yield Note("warning", f"{name} held a value of type {kind}; it is the kernel now")
+    elif hasattr(builtins, name):
+        yield Note("warning", f"{name} is the kernel now; `del {name}` brings Python's own back")
+
+
+def run(namespace: Namespace, kernels: list[Kernel]) -> None:
+    """Call every kernel of the cell with the variables named as its parameters."""
+    for kernel in kernels:
+        names = [p.name for p in kernel.parameters]
+        kernel(*arguments_from(namespace, kernel.name, names))

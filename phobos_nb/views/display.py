@@ -1,0 +1,56 @@
+"""What is sent to a notebook: the same content in several forms, the richest of which is shown.
+
+Compiler objects know nothing of views. IPython is told by name how to show them, which loads
+neither their classes nor a view before one is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from phobos_nb.views.compilation import CompilationView, summary
+from phobos_nb.views.html import OPEN, page
+from phobos_nb.views.shared_memory import to_text
+from phobos_nb.views.svg import ruler
+
+if TYPE_CHECKING:
+    from phobos_nb.compilation.compilation import Compilation
+    from phobos_nb.lower.plan_shared_memory import SharedPlan
+
+Bundle = dict[str, str]
+
+
+def bundle(view: CompilationView, panes: tuple[str, ...] | None = None) -> Bundle:
+    """A compilation as html and text; `panes` are the titles of those open at first."""
+    return {"text/plain": summary(view), "text/html": page(view, OPEN if panes is None else panes)}
+
+
+def show_compilation(compilation: Compilation, *_: object) -> Bundle:
+    """What a notebook shows of a `Compilation`."""
+    from phobos_nb.views.from_compilation import view_of
+
+    return bundle(view_of(compilation))
+
+
+def show_shared_memory(plan: SharedPlan, *_: object) -> Bundle:
+    """The byte ruler: a picture of its own, which GitHub shows too, and text."""
+    from phobos_nb.views.from_compilation import memory_of_plan
+
+    memory = memory_of_plan(plan)
+    picture = {"image/svg+xml": ruler(memory)} if memory.total else {}
+    return {"text/plain": to_text(memory), **picture}
+
+
+class BundleFormatter(Protocol):
+    """What is used of IPython's formatter of MIME bundles."""
+
+    def for_type_by_name(self, module: str, name: str, show: Callable[..., Bundle], /) -> object:
+        """Show objects of a class by calling a function, without importing the class."""
+        ...
+
+
+def register(formatter: BundleFormatter) -> None:
+    """Tell a formatter how to show compilations and shared-memory plans."""
+    formatter.for_type_by_name("phobos_nb.compilation.compilation", "Compilation", show_compilation)
+    formatter.for_type_by_name("phobos_nb.lower.plan_shared_memory", "SharedPlan", show_shared_memory)

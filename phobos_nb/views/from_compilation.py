@@ -1,0 +1,111 @@
+"""The view model of a `Compilation`: the one place where views read compiler objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from phobos_nb.compilation.compilation import Compilation
+from phobos_nb.contract import Parameter, ScalarParameter
+from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.source import Source
+from phobos_nb.views.compilation import Barrier, CompilationView, Fact, Note
+from phobos_nb.views.listing import Listing, listing, missing, source_listing
+from phobos_nb.views.shared_memory import Buffer, SharedMemory
+
+if TYPE_CHECKING:
+    from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
+
+ABSENT = {"PH601", "PH602"}
+"""The codes for NVRTC and nvdisasm that are not installed."""
+
+STAGES = (
+    ("Tile MLIR", "mlir", "tile_mlir"),
+    ("Thread MLIR", "mlir", "thread_mlir"),
+    ("CUDA", "cuda", "cuda"),
+    ("PTX", "ptx", "ptx"),
+    ("SASS", "sass", "sass"),
+)
+
+
+def view_of(compilation: Compilation) -> CompilationView:
+    """Everything a cell shows of it; runs every stage that can run here.
+
+    Raises `PhobosError` where the kernel cannot be compiled; a back end that is not installed only
+    leaves its panes empty, with the reason.
+    """
+    return CompilationView(
+        name=compilation.name,
+        parameters=tuple(map(_parameter, compilation.typed.parameters)),
+        facts=tuple(_facts(compilation)),
+        notes=tuple(_note(d, compilation.source) for d in compilation.notes),
+        listings=tuple(_listings(compilation)),
+        memory=memory_of(compilation),
+        barriers=tuple(
+            Barrier(b.kept, b.reason, b.number or None, b.line or None) for b in compilation.barriers
+        ),
+    ).with_notes(())
+
+
+def memory_of(compilation: Compilation) -> SharedMemory:
+    """The planned shared memory of a compilation."""
+    target = compilation.configuration.target
+    plan = memory_of_plan(compilation.shared_memory)
+    return replace(plan, limit=target.shared_per_cta_optin, target=target.name)
+
+
+def memory_of_plan(plan: SharedPlan) -> SharedMemory:
+    """The planned shared memory without a target."""
+    return SharedMemory(plan.total, tuple(map(_buffer, plan.buffers)))
+
+
+def _buffer(placed: PlacedBuffer) -> Buffer:
+    what = f"{placed.dtype} {list(placed.shape)}"
+    if placed.pad:
+        what += f", {placed.pad} of padding per row"
+    if placed.swizzle:
+        what += f", swizzled {placed.swizzle}"
+    return Buffer(placed.name, placed.offset, placed.bytes, what, placed.line or None)
+
+
+def _parameter(parameter: Parameter) -> str:
+    if isinstance(parameter, ScalarParameter):
+        return f"{parameter.name}: {parameter.dtype}"
+    dims = ", ".join(map(str, parameter.dims))
+    return f"{parameter.name}: tensor<{parameter.dtype}>[{dims}]"
+
+
+def _note(diagnostic: Diagnostic, source: Source) -> Note:
+    line = source.position(diagnostic.span.start).line if diagnostic.span else None
+    text = f"{diagnostic.message} ({diagnostic.help})" if diagnostic.help else diagnostic.message
+    return Note(diagnostic.severity.value, text, line)
+
+
+def _listings(compilation: Compilation) -> Iterator[Listing]:
+    source = compilation.source
+    yield source_listing(source.text, source.first_line)
+    for title, language, attribute in STAGES:
+        try:
+            text: str = getattr(compilation, attribute)
+        except PhobosError as error:
+            if not _is_absence(error):
+                raise
+            yield missing(title, language, error.diagnostics[0].message)
+        else:
+            yield listing(title, language, text, whole=f"{compilation.name}.compile().{attribute}")
+
+
+def _is_absence(error: PhobosError) -> bool:
+    """Whether a back end is not installed, which is no fault of the kernel."""
+    return all(d.code in ABSENT for d in error.diagnostics)
+
+
+def _facts(compilation: Compilation) -> Iterator[Fact]:
+    configuration, contract = compilation.configuration, compilation.contract
+    yield Fact("target", configuration.target.name, f"{configuration.variant.index_bits}-bit index")
+    if contract.constants:
+        yield Fact("configuration", " ".join(f"{k}={v}" for k, v in contract.constants.items()))
+    yield Fact("threads", str(contract.threads), f"{contract.threads // 32} warps")
+    limit = configuration.target.shared_per_cta_optin
+    yield Fact("shared memory", f"{contract.shared_bytes:,} bytes", f"of {limit:,}")
