@@ -167,6 +167,19 @@ class Inserter:
                 _drop_terminator(block)
         return self.insert(op)
 
+    def while_(self, inits: Sequence[SSAValue]) -> scf.WhileOp:
+        """Insert an `scf.while` whose two regions take and pass on values of the types of `inits`.
+
+        Build the first with `inside` and end it with `condition`, the second with `yield_`.
+        """
+        types = [v.type for v in inits]
+        regions = [Region(Block(arg_types=types)) for _ in range(2)]
+        return self.insert(scf.WhileOp(inits, types, regions[0], regions[1]))
+
+    def condition(self, value: SSAValue, passed: Sequence[SSAValue]) -> None:
+        """End the first region of an `scf.while`: go on while `value`."""
+        self.insert(scf.ConditionOp(value, *passed))
+
     def yield_(self, values: Sequence[SSAValue] = ()) -> None:
         """End the region being built."""
         self.insert(scf.YieldOp(*values))
