@@ -180,7 +180,7 @@ class Expressions:
         return elementwise.binary(self.state.builder, expr.op, dtype_of(expr), left, right)
 
     def _accumulated(self, expr: Expr, accumulator: Callable[[Expr], Expr | None]) -> SSAValue | None:
-        """`acc + dot(a, b)` in either order as one dot; `accumulator` picks the tile that is added to."""
+        """`acc + dot(a, b)` in either order as one dot; `accumulator` picks the tile added to."""
         if not (isinstance(expr, Binary) and expr.op == "+"):
             return None
         for call, other in ((expr.right, expr.left), (expr.left, expr.right)):
@@ -229,8 +229,9 @@ class Expressions:
         if dtype in (F16, BF16):
 
             def narrow(other: Expr) -> Expr | None:
-                widened = isinstance(other, Convert) and dtype_of(other) == F32
-                return other.operand if widened and dtype_of(other.operand) == dtype else None
+                if not isinstance(other, Convert) or dtype_of(other) != F32:
+                    return None
+                return other.operand if dtype_of(other.operand) == dtype else None
 
             accumulated = self._accumulated(expr.operand, narrow)
             if accumulated is not None:

@@ -45,13 +45,13 @@ def while_loop(state: State, loop: While, build: Block) -> None:
         with state.scope(scope):
             build(loop.body)
 
-    _while(state, scope, state.changed(loop.body), more, body)
+    _while(state, scope, state.changed([loop]), more, body)
 
 
 def _counted(state: State, loop: For, limits: Range, build: Block) -> None:
     builder = state.builder
     scope = Scope(Flag("live"))
-    keys = state.changed(loop.body)
+    keys = state.changed([loop])
     before = dict(state.values)
     op = builder.for_(limits.start, limits.stop, limits.step, [before[k] for k in keys])
     if loop.unroll > 1:
@@ -72,7 +72,7 @@ def _counted_by_hand(state: State, loop: For, limits: Range, build: Block) -> No
     builder = state.builder
     scope = Scope(Flag("live"), Flag("going"))
     going, position = scope.flags[-1], Hidden("position", INDEX)
-    changed = state.changed(loop.body)
+    changed = state.changed([loop])
     state.values[position] = limits.start
 
     def more() -> SSAValue:

@@ -43,8 +43,8 @@ Key = Variable | Hidden
 class Scope:
     """A loop, or the kernel itself, as its breaks, continues and returns see it.
 
-    live: whether the thread goes on in the present iteration. going: whether it goes on looping, in loops
-    that can be left early.
+    live: whether the thread goes on in the present iteration. going: whether it goes on looping, in
+    loops that can be left early.
     """
 
     live: Flag
