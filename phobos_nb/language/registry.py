@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from phobos_nb.diagnostics import Diagnostics
-from phobos_nb.language.typed import Call, Expr, SharedArray, Tensor
+from phobos_nb.language.typed import Call, Expr, SharedArray, Tensor, TypedKernel
 from phobos_nb.source import Span
 
 Argument = Expr | Tensor | SharedArray
@@ -84,6 +84,7 @@ class Attribute:
 
     check(site) -> the named values kept on the typed kernel, or a diagnostic. effect: one sentence on
     what it changes; `inert` ones are accepted and say in a note that they change nothing yet.
+    review(kernel, diagnostics): looks at the typed kernel and adds warnings and notes.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Attribute:
     effect: str
     check: Callable[[AttributeSite], Mapping[str, object]]
     inert: bool = False
+    review: Callable[[TypedKernel, Diagnostics], None] | None = None
 
 
 Builtins = Mapping[str, Builtin]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from phobos_nb.contract import Parameter, ScalarParameter, TensorParameter
-from phobos_nb.diagnostics import Diagnostics, PhobosError, Severity
+from phobos_nb.diagnostics import Diagnostic, Diagnostics, PhobosError, Severity
 from phobos_nb.dtypes import DType
 from phobos_nb.language import usage
 from phobos_nb.language.check import rules
@@ -63,7 +63,15 @@ def check(
         kernel.attributes, attributes, configuration.constants, tuple(symbols), diagnostics
     )
     diagnostics.raise_errors()
-    return _assemble(program, kernel, configuration, checked, uses, builtins, diagnostics)
+    typed = _assemble(program, kernel, configuration, checked, uses, builtins)
+    for use in uses:
+        if (review := attributes[use.name].review) is not None:
+            review(typed, diagnostics)
+    return replace(typed, findings=_findings(diagnostics))
+
+
+def _findings(diagnostics: Diagnostics) -> tuple[Diagnostic, ...]:
+    return tuple(d for d in diagnostics.items if d.severity is not Severity.ERROR)
 
 
 def find_kernel(program: Program, name: str) -> KernelNode:
@@ -120,11 +128,9 @@ def _assemble(
     checked: _Checked,
     uses: tuple[AttributeUse, ...],
     builtins: Builtins,
-    diagnostics: Diagnostics,
 ) -> TypedKernel:
     values = {use.name: use.values for use in uses}
     launch = values.get("launch", {})
-    findings = tuple(d for d in diagnostics.items if d.severity is not Severity.ERROR)
     return TypedKernel(
         name=kernel.name,
         parameters=_parameters(checked, builtins),
@@ -141,7 +147,6 @@ def _assemble(
         grid=infer_grid(checked.body, builtins, program.source),
         span=kernel.span,
         source=program.source,
-        findings=findings,
     )
 
 

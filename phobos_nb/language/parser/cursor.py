@@ -157,8 +157,11 @@ class Cursor:
 
     def starts_afresh(self, token: Token) -> bool:
         """Whether parsing can go on at this token after a fault."""
+        if token.kind is TokenKind.KEYWORD and token.text in _DECLARATION_WORDS:
+            before = self.tokens[max(0, self.index - 1)]
+            return before.kind is TokenKind.TERMINATOR or before.text == "}"
         if token.kind is TokenKind.KEYWORD:
-            return token.text in _STATEMENT_WORDS or token.text in _DECLARATION_WORDS
+            return token.text in _STATEMENT_WORDS
         return token.kind is TokenKind.TERMINATOR
 
     def recover_declaration(self, start: int) -> None:
