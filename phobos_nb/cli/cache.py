@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 
 from phobos_nb.cli.options import Commands
 
@@ -15,15 +16,16 @@ def register(commands: Commands) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """List the entries, newest first, or remove all of them."""
-    from phobos_nb.cuda import cache
+    """List the entries, least recently used first, or remove all of them."""
+    from phobos_nb.cuda.cache import Cache
 
+    cache = Cache()
     if parsed.action == "clear":
-        count, size = cache.clear()
-        print(f"removed {count} entries, {size:,} bytes")
+        print(f"removed {cache.clear()} entries from {cache.folder}")
         return 0
-    entries = cache.entries()
-    for entry in entries:
-        print(entry)
-    print(f"{len(entries)} entries, {sum(e.size for e in entries):,} bytes in {cache.directory()}")
+    for entry in cache.list():
+        used = datetime.datetime.fromtimestamp(entry.used).isoformat(" ", "seconds")
+        print(f"{entry.key[:16]}  {entry.bytes:10,} bytes  last used {used}")
+    found = cache.statistics
+    print(f"{found.entries} entries, {found.bytes:,} of {found.limit:,} bytes in {cache.folder}")
     return 0

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from phobos_nb import __version__
 from phobos_nb.cli.options import Commands
+from phobos_nb.diagnostics import PhobosError
 from phobos_nb.options import CompileOptions, environment
 
 PACKAGES = {
@@ -55,10 +56,14 @@ def version(package: str) -> str:
 
 
 def _tools() -> Iterator[str]:
-    from phobos_nb.cuda import nvrtc, sass
+    from phobos_nb.cuda import nvrtc
+    from phobos_nb.cuda.sass import find_nvdisasm
 
-    yield f"nvrtc     {nvrtc.describe()}"
-    yield f"nvdisasm  {sass.describe()}"
+    try:
+        yield "nvrtc     {}.{}".format(*nvrtc.version())
+    except PhobosError as error:
+        yield f"nvrtc     {error}"
+    yield f"nvdisasm  {find_nvdisasm() or 'not found (nvidia-cuda-nvdisasm); optional'}"
     name = environment().mlir_opt or "mlir-opt-22"
     yield f"mlir-opt  {shutil.which(name) or f'{name} not found (Debian: mlir-22-tools); optional'}"
 

@@ -15,7 +15,7 @@ from phobos_nb.diagnostics import Severity
 
 STAGES: dict[str, Callable[[Compilation], str]] = {
     "tile": lambda c: c.tile_mlir,
-    "thread": lambda c: c.thread_mlir,
+    "thread": lambda c: c.thread_generic,
     "cuda": lambda c: c.cuda,
     "ptx": lambda c: c.ptx,
     "sass": lambda c: c.sass,
@@ -75,7 +75,7 @@ def _umask() -> int:
 
 
 def _ruler(compilation: Compilation) -> str:
-    from phobos_nb.views.from_compilation import shared_memory_view
+    from phobos_nb.views.from_compilation import memory_of
     from phobos_nb.views.shared_memory import to_text
 
-    return to_text(shared_memory_view(compilation))
+    return to_text(memory_of(compilation))

@@ -17,7 +17,9 @@ from phobos_nb.source import Source
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from phobos_nb.cuda.resources import Resources
+    from phobos_nb.cuda.emit import CudaSource
+    from phobos_nb.cuda.nvrtc import NvrtcResult
+    from phobos_nb.cuda.resources import Occupancy, Resources
     from phobos_nb.lower.insert_barriers import Barrier
     from phobos_nb.lower.pipeline import Lowered
     from phobos_nb.lower.plan_shared_memory import SharedPlan
@@ -32,12 +34,14 @@ class Compilation:
     without the stages before it. Modules that xDSL objects stand for are not to be changed.
     """
 
-    def __init__(self, typed: TypedKernel, configuration: Configuration, check_seconds: float) -> None:
+    def __init__(
+        self, typed: TypedKernel, configuration: Configuration, times: Mapping[str, float]
+    ) -> None:
         self.typed = typed
         self.configuration = configuration
         self._kept: dict[str, Any] = {}
         self._lock = threading.RLock()
-        self._timings = {"check": check_seconds}
+        self._timings = dict(times)
 
     def __repr__(self) -> str:
         constants = ", ".join(f"{k}={v}" for k, v in self.typed.constants.items())
@@ -83,7 +87,7 @@ class Compilation:
 
     @property
     def tile_mlir(self) -> str:
-        """The tile-level module as text."""
+        """The tile-level module as text, with locations."""
         module = self.tile_module
         return self._stage("tile text", lambda: stages.text(module))
 
@@ -99,14 +103,20 @@ class Compilation:
 
     @property
     def thread_mlir(self) -> str:
-        """The thread-level module in generic form with locations, as upstream reads it."""
+        """The thread-level module as text, with locations."""
         module = self.thread_module
         return self._stage("thread text", lambda: stages.text(module))
 
     @property
+    def thread_generic(self) -> str:
+        """The same in the generic form, which upstream's tools read without loss."""
+        module = self.thread_module
+        return self._stage("thread generic", lambda: stages.text(module, generic=True))
+
+    @property
     def shared_memory(self) -> SharedPlan:
         """Every shared buffer with its offset, in bytes."""
-        return self._lowered.shared
+        return self._lowered.shared_plan
 
     @property
     def barriers(self) -> tuple[Barrier, ...]:
@@ -122,22 +132,31 @@ class Compilation:
     # Code -------------------------------------------------------------------------------------------
 
     @property
+    def cuda_source(self) -> CudaSource:
+        """The CUDA C++ with the place of every line."""
+        module = self.thread_module
+        return self._stage("cuda", lambda: stages.cuda(module, self.configuration))
+
+    @property
     def cuda(self) -> str:
-        """The CUDA C++ text."""
-        module, contract = self.thread_module, self.contract
-        return self._stage("cuda", lambda: stages.cuda(module, contract, self.source))
+        """The CUDA C++ text as NVRTC compiles it; it includes no header."""
+        return self.cuda_source.text
+
+    @property
+    def code(self) -> NvrtcResult:
+        """What NVRTC made of the CUDA: PTX, cubin and log; from the disk cache where it is there."""
+        cuda = self.cuda_source
+        return self._stage("nvrtc", lambda: stages.machine_code(cuda, self.typed, self.configuration))
 
     @property
     def ptx(self) -> str:
         """PTX by NVRTC."""
-        text, contract = self.cuda, self.contract
-        return self._stage("ptx", lambda: stages.ptx(text, contract, self.source))
+        return self.code.ptx
 
     @property
     def cubin(self) -> bytes:
         """Machine code by NVRTC, as the driver loads it."""
-        text, contract = self.cuda, self.contract
-        return self._stage("cubin", lambda: stages.cubin(text, contract, self.source))
+        return self.code.cubin
 
     @property
     def sass(self) -> str:
@@ -147,6 +166,12 @@ class Compilation:
 
     @property
     def resources(self) -> Resources:
-        """Registers, spills, shared memory and occupancy of the machine code."""
-        image, contract = self.cubin, self.contract
-        return self._stage("resources", lambda: stages.resources(image, contract))
+        """Registers, stack, spills and static shared memory of the machine code."""
+        code, contract = self.code, self.contract
+        return self._stage("resources", lambda: stages.resources(code, contract))
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """CTAs resident on one SM, and what stops one more."""
+        resources, contract = self.resources, self.contract
+        return self._stage("occupancy", lambda: stages.occupancy(resources, contract))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from phobos_nb import target as targets
 from phobos_nb.contract import Variant
@@ -33,9 +33,11 @@ class Configuration:
         constants = tuple(sorted(self.constants.items()))
         return self.target.name, self.variant, self.debug, self.drop_barrier, constants
 
-    def with_variant(self, variant: Variant) -> Configuration:
-        """The same for arrays of another variant."""
-        return replace(self, variant=variant)
+    @property
+    def options(self) -> CompileOptions:
+        """The same as options, everything resolved."""
+        bits = self.variant.index_bits
+        return CompileOptions(self.target.name, bits, self.debug, self.drop_barrier, self.constants)
 
 
 def resolve(options: CompileOptions) -> Configuration:

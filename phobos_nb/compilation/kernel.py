@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,11 @@ class Kernel:
     run on their GPU, on the current stream. A call writes into its arrays and returns None.
     """
 
-    def __init__(self, program: Program, name: str, options: CompileOptions) -> None:
+    def __init__(
+        self, program: Program, name: str, options: CompileOptions, parse_seconds: float = 0.0
+    ) -> None:
         self.name = self.__name__ = name
+        self._front_end_times = {"parse": parse_seconds}
         self.options = options
         self._program = program
         self._typed: dict[tuple[tuple[str, int], ...], TypedKernel] = {}
@@ -103,7 +107,8 @@ class Kernel:
         configuration = resolve(self.options)
         call = solve(self, values, describe_host, grid, configuration.target)
         compilation = self._compiled_for(call, configuration)
-        return stages.simulate(compilation, values, call)
+        arguments = {name: call.scalars.get(name, value) for name, value in values.items()}
+        return stages.simulate(compilation.thread_module, compilation.contract, arguments, call.grid)
 
     def _host_call(self, values: Mapping[str, Any], grid: Any) -> Callable[[], None]:
         values = host_values(values)
@@ -141,9 +146,8 @@ class Kernel:
     def _compiled_for(self, call: SolvedCall, configuration: Configuration) -> Compilation:
         variant = choose_variant(call.arrays.values(), configuration.variant.index_bits)
         known = len(self._compilations)
-        found = self._compilation(
-            replace(configuration, variant=variant, constants=call.typed.constants)
-        )
+        constants = {**configuration.constants, **call.typed.constants}
+        found = self._compilation(replace(configuration, variant=variant, constants=constants))
         if known and len(self._compilations) > known:
             LOG.info("%s: compiled once more, for %s", self.name, variant)
         return found
@@ -153,7 +157,8 @@ class Kernel:
     def specialize(self, **constants: int) -> Kernel:
         """The kernel with values fixed for tuning names, generics and the compiler's own choices."""
         merged = {**self.options.constants, **constants}
-        return Kernel(self._program, self.name, replace(self.options, constants=merged))
+        seconds = self._front_end_times["parse"]
+        return Kernel(self._program, self.name, replace(self.options, constants=merged), seconds)
 
     def compile(
         self,
@@ -187,16 +192,18 @@ class Kernel:
 
     def _compilation(self, configuration: Configuration) -> Compilation:
         typed = self.typed(configuration.constants)
-        full = replace(configuration, constants=typed.constants)
+        full = replace(configuration, constants={**configuration.constants, **typed.constants})
         if full.key not in self._compilations:
-            self._compilations[full.key] = Compilation(typed, full)
+            self._compilations[full.key] = Compilation(typed, full, self._front_end_times)
         return self._compilations[full.key]
 
     def typed(self, constants: Mapping[str, int]) -> TypedKernel:
         """The checked kernel for these constants, other tuning names at their first values."""
         key = tuple(sorted(constants.items()))
         if key not in self._typed:
+            start = time.perf_counter()
             self._typed[key] = stages.check(self._program, self.name, constants)
+            self._front_end_times["check"] = time.perf_counter() - start
         return self._typed[key]
 
     def constants_for(self, extents: Mapping[str, int], target: Target) -> dict[str, int]:
@@ -208,7 +215,9 @@ class Kernel:
         return self._constants[key]
 
 
-def kernels_of(program: Program, options: CompileOptions) -> Sequence[Kernel]:
+def kernels_of(
+    program: Program, options: CompileOptions, parse_seconds: float = 0.0
+) -> Sequence[Kernel]:
     """Every kernel of a program, checked with its first values.
 
     Each gets the constants it knows; one that no kernel knows is an error of the first.
@@ -218,5 +227,5 @@ def kernels_of(program: Program, options: CompileOptions) -> Sequence[Kernel]:
     kernels: list[Kernel] = []
     for node, names in zip(program.kernels, known, strict=True):
         kept = {n: v for n, v in options.constants.items() if n in names or n in strays}
-        kernels.append(Kernel(program, node.name, replace(options, constants=kept)))
+        kernels.append(Kernel(program, node.name, replace(options, constants=kept), parse_seconds))
     return kernels

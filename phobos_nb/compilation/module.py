@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -92,4 +93,7 @@ def _module(
 ) -> Module:
     source.register()
     options = CompileOptions(chip, index_bits, debug, None, dict(constants))
-    return Module(source, {k.name: k for k in kernels_of(stages.parse(source), options)})
+    start = time.perf_counter()
+    program = stages.parse(source)
+    kernels = kernels_of(program, options, time.perf_counter() - start)
+    return Module(source, {k.name: k for k in kernels})

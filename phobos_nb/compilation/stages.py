@@ -12,12 +12,20 @@ from typing import TYPE_CHECKING, Any
 from phobos_nb.language.tree import KernelNode, Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.source import Source
+from phobos_nb.target import get
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from phobos_nb.arguments.grid import Grid
     from phobos_nb.arguments.scalars import Scalar
+    from phobos_nb.compilation.configuration import Configuration
+    from phobos_nb.contract import LaunchContract
+    from phobos_nb.cuda.emit import CudaSource
+    from phobos_nb.cuda.nvrtc import NvrtcResult
+    from phobos_nb.cuda.resources import Occupancy, Resources
+    from phobos_nb.lower.pipeline import Lowered
+    from phobos_nb.simulate.records import SimulationResult
 
 
 def parse(source: Source) -> Program:
@@ -31,15 +39,18 @@ def check(program: Program, kernel: str, constants: Mapping[str, int]) -> TypedK
     """Syntax tree to typed kernel for one set of constants."""
     from phobos_nb import attributes, builtins
     from phobos_nb.language.frontend import check as check_kernel
+    from phobos_nb.lower.gemm_plan import OVERRIDES
 
-    return check_kernel(program, kernel, constants, builtins.table(), attributes.table())
+    tables = builtins.table(), attributes.table()
+    return check_kernel(program, kernel, constants, *tables, choices=OVERRIDES)
 
 
 def constant_names(kernel: KernelNode) -> set[str]:
     """The names whose values a caller may set: tuning names, generics, dims of tensors."""
     from phobos_nb.language.check.configuration import search_space, tensor_dims
+    from phobos_nb.lower.gemm_plan import OVERRIDES
 
-    generics = {g.name for g in kernel.generics}
+    generics = {*OVERRIDES, *(g.name for g in kernel.generics)}
     return {*search_space(kernel), *generics, *(name for name, _ in tensor_dims(kernel))}
 
 
@@ -55,8 +66,105 @@ def run_meaning(
         sys.stdout.write(f"{line.text}\n")
 
 
-def text(module: ModuleOp) -> str:
-    """A module in the generic form that upstream reads, with source locations."""
-    from phobos_nb.ir.text import generic
+def tile(typed: TypedKernel, configuration: Configuration) -> ModuleOp:
+    """Typed kernel to tile MLIR."""
+    from phobos_nb import builtins
+    from phobos_nb.lower.build_tile_ir import build
 
-    return generic(module, locations=True)
+    return build(typed, builtins.table(), configuration.variant.index_bits)
+
+
+def lower(module: ModuleOp, typed: TypedKernel, configuration: Configuration) -> Lowered:
+    """Tile MLIR to thread MLIR."""
+    from phobos_nb.lower import pipeline
+
+    facts = pipeline.KernelFacts(typed.parameters, typed.source, typed.span)
+    return pipeline.lower(
+        module, facts, configuration.target, configuration.variant, configuration.options
+    )
+
+
+def contract(typed: TypedKernel, configuration: Configuration, lowered: Lowered) -> LaunchContract:
+    """What a launch must know and check."""
+    from phobos_nb.contract import LaunchContract, entry_arguments
+
+    return LaunchContract(
+        kernel=typed.name,
+        entry=entry_name(lowered.module),
+        parameters=typed.parameters,
+        arguments=entry_arguments(typed.parameters, configuration.variant),
+        grid=typed.grid,
+        threads=lowered.threads,
+        body_threads=typed.threads,
+        shared_bytes=lowered.shared_bytes,
+        dynamic_shared=lowered.dynamic_shared,
+        variant=configuration.variant,
+        target=configuration.target.name,
+        promises=typed.promises,
+        constants=configuration.constants,
+    )
+
+
+def entry_name(module: ModuleOp) -> str:
+    """The symbol of the only `gpu.func` of a thread-level module."""
+    from phobos_nb.ir.dialects import gpu
+
+    return next(op for op in module.walk() if isinstance(op, gpu.FuncOp)).sym_name.data
+
+
+def cuda(module: ModuleOp, configuration: Configuration) -> CudaSource:
+    """Thread MLIR to CUDA C++."""
+    from phobos_nb.cuda.emit import emit
+
+    return emit(module, configuration.target)
+
+
+def machine_code(cuda: CudaSource, typed: TypedKernel, configuration: Configuration) -> NvrtcResult:
+    """CUDA C++ to PTX and cubin, through the disk cache."""
+    from phobos_nb.cuda import cache, nvrtc
+
+    arch, name = configuration.target.nvrtc_arch, f"{typed.name}.cu"
+    key = cache.key(cuda.text, arch, nvrtc.OPTIONS, nvrtc.version(), {"name": name})
+    return cache.Cache().get_or(key, lambda: nvrtc.compile(cuda.text, arch, name, (), typed.source))
+
+
+def sass(cubin: bytes) -> str:
+    """Machine code disassembled."""
+    from phobos_nb.cuda.sass import disassemble
+
+    return disassemble(cubin)
+
+
+def resources(code: NvrtcResult, contract: LaunchContract) -> Resources:
+    """What the machine code takes."""
+    from phobos_nb.cuda.resources import resources as read
+
+    return read(code.cubin, code.log, contract.entry)
+
+
+def occupancy(taken: Resources, contract: LaunchContract) -> Occupancy:
+    """How many CTAs fit on an SM."""
+    from phobos_nb.cuda.resources import occupancy as count
+
+    return count(
+        get(contract.target),
+        registers=taken.registers,
+        shared_bytes=contract.shared_bytes,
+        threads=contract.threads,
+    )
+
+
+def text(module: ModuleOp, *, generic: bool = False) -> str:
+    """A module with source locations, in the form for people or in the generic one for tools."""
+    from phobos_nb.ir import text as forms
+
+    return (forms.generic if generic else forms.custom)(module, locations=True)
+
+
+def simulate(
+    module: ModuleOp, launch: LaunchContract, values: Mapping[str, Any], grid: Grid
+) -> SimulationResult:
+    """Run thread MLIR over NumPy lanes."""
+    from phobos_nb.simulate.launch import simulate as run
+
+    return run(module, launch, values, grid=grid)

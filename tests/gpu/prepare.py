@@ -82,7 +82,7 @@ def upstream(compilation: Compilation) -> bytes:
         options += " index-bitwidth=32"
     run = subprocess.run(
         [environment().mlir_opt or "mlir-opt-22", f"--gpu-lower-to-nvvm-pipeline={options}"],
-        input=compilation.thread_mlir,
+        input=compilation.thread_generic,
         capture_output=True,
         text=True,
         check=True,
