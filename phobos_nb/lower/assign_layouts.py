@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from phobos_nb.contract import Variant
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower.gemm_plan import DotShape, GemmPlan, choose
 from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.layout_classes import Classes, clone_free_values, collect, is_free
@@ -78,9 +79,12 @@ class _Assigner:
         self._classes: Classes = collect(kernel)
         self._members = self._classes.members()
         self._layouts: dict[SSAValue, Layout] = {}
+        self._reduced: dict[tuple[int, ...], set[int]] = {}
 
     def run(self) -> None:
         uses = {root: self._uses(members) for root, members in self._members.items()}
+        for root, found in uses.items():
+            self._reduced.setdefault(shape(root), set()).update(found.reduced_axes)
         for root in sorted(uses, key=lambda r: self._order(r, uses[r])):
             if root not in self._layouts:
                 self._layouts[root] = self._choose(root, uses[root])
@@ -128,7 +132,7 @@ class _Assigner:
         vector = min(vector, 1 << (room.bit_length() - 1))
         others = math.prod(extents) // extents[fastest]
         rows_fill_warps = others * WARP >= self._threads
-        cap = WARP if fastest in uses.reduced_axes and rows_fill_warps else 0
+        cap = WARP if fastest in self._reduced[extents] and rows_fill_warps else 0
         return blocked(extents, self._threads, vector, fastest=fastest, cap=cap)
 
     def _vector(self, box: tile.LoadOp | tile.StoreOp) -> int:
@@ -182,13 +186,20 @@ def _inverse(op: tile.TransposeOp) -> tuple[int, ...]:
 
 
 def _required(op: Operation, threads: int) -> list[tuple[int, Layout]]:
-    """The operands that an op wants in a layout which follows from its result, by operand index."""
+    """The operands that an op wants in a certain layout, by operand index.
+
+    A broadcast and a transpose follow from their result, and an argmax is exchanged inside warps.
+    """
     if isinstance(op, tile.BroadcastOp):
         return [(0, stretch_source(layout_of(op.result, threads), shape(op.source)))]
     if isinstance(op, tile.TransposeOp):
         return [(0, permute(layout_of(op.result, threads), _inverse(op)))]
     if isinstance(op, tile.ScanOp):
         return [(0, layout_of(op.result, threads))]
+    if isinstance(op, tile.ArgmaxOp):
+        axis, held = op.axis.value.data, layout_of(op.source, threads)
+        if held.crossing_digits(axis):
+            return [(0, blocked(held.shape, threads, fastest=axis, cap=WARP))]
     return []
 
 
@@ -214,6 +225,7 @@ def _convert_reduced(op: tile.ReduceOp | tile.ArgmaxOp, threads: int) -> None:
         return
     set_layout(op.result, made)
     convert = tile.ConvertOp(op.result, tile_type(element(op.result), wanted))
+    copy_location(op, convert)
     assert op.parent is not None
     op.parent.insert_op_after(convert, op)
     op.result.replace_uses_with_if(convert.result, lambda use: use.operation is not convert)
@@ -226,6 +238,7 @@ def _converted(op: Operation, value: SSAValue, wanted: Layout) -> SSAValue:
         set_layout(value, wanted)
         return value
     convert = tile.ConvertOp(value, tile_type(element(value), wanted))
+    copy_location(op, convert)
     assert op.parent is not None
     op.parent.insert_op_before(convert, op)
     return convert.result

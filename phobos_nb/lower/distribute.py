@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower import staged
 from phobos_nb.lower.distribute_box import distribute_load, distribute_store
@@ -24,6 +25,7 @@ from phobos_nb.lower.distribute_element import (
     distribute_store_element,
     distribute_store_shared,
 )
+from phobos_nb.lower.distribute_output import distribute_assert, distribute_print
 from phobos_nb.lower.distribute_shared import distribute_dot, distribute_read, distribute_write
 from phobos_nb.lower.layout_classes import is_elementwise
 from phobos_nb.lower.layout_types import is_tile
@@ -56,8 +58,9 @@ def _emit(state: ThreadState, op: Operation) -> None:
 def _constant(state: ThreadState, op: arith.ConstantOp) -> None:
     number = constant_value(op.result)
     if number is not None:
-        type_ = state.type_of(op.result) if is_tile(op.result) else op.result.type
-        state.values[op.result] = state.b.constant(number, type_)
+        held = state.b.constant(number, element_of(op.result.type))
+        tiled = is_tile(op.result)
+        state.values[op.result] = state.b.splat(held, state.type_of(op.result)) if tiled else held
         return
     assert not isinstance(op.value, DenseIntOrFPElementsAttr), "tile constants are splats"
     _copy(state, op)
@@ -107,6 +110,14 @@ def _coordinate(state: ThreadState, op: tile.CoordinateOp) -> None:
     shape = [n if a == axis else 1 for a, n in enumerate(layout.slots)]
     along = b.from_elements(scalars, VectorType(place.type, shape))
     state.values[op.result] = b.broadcast(along, state.type_of(op.result))
+
+
+def _gather_threads(state: ThreadState, op: staged.GatherThreadsOp) -> None:
+    state.values[op.result] = state.b.splat(state.get(op.source), state.type_of(op.result))
+
+
+def _scalar(state: ThreadState, op: staged.ScalarOp) -> None:
+    state.values[op.result] = state.b.to_elements(state.get(op.source))[0]
 
 
 def _transpose(state: ThreadState, op: tile.TransposeOp) -> None:
@@ -194,9 +205,12 @@ HANDLERS: dict[type[Operation], Callable[[ThreadState, Any], None]] = {
     staged.CombineOp: distribute_combine,
     staged.DotOp: distribute_dot,
     staged.ReadOp: distribute_read,
+    staged.GatherThreadsOp: _gather_threads,
+    staged.ScalarOp: _scalar,
     staged.WriteOp: distribute_write,
     tile.AllocSharedOp: _alloc_shared,
     tile.ArgmaxOp: distribute_argmax,
+    tile.AssertOp: distribute_assert,
     tile.AtomicOp: distribute_atomic,
     tile.BroadcastOp: _broadcast,
     tile.CoordinateOp: _coordinate,
@@ -204,6 +218,7 @@ HANDLERS: dict[type[Operation], Callable[[ThreadState, Any], None]] = {
     tile.LoadElementOp: distribute_load_element,
     tile.LoadOp: distribute_load,
     tile.LoadSharedOp: distribute_load_shared,
+    tile.PrintOp: distribute_print,
     tile.ScanOp: distribute_scan,
     tile.SplatOp: _splat,
     tile.StoreElementOp: distribute_store_element,

@@ -14,7 +14,7 @@ from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.shapes import element_of, is_float, shape_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.layouts import Layout
-from phobos_nb.lower.thread_builder import ThreadBuilder
+from phobos_nb.lower.thread_builder import ThreadBuilder, Vector
 from phobos_nb.lower.thread_state import ThreadState
 
 Combine = Callable[[SSAValue, SSAValue], SSAValue]
@@ -46,7 +46,7 @@ def _over_slots(b: ThreadBuilder, value: SSAValue, kind: CombiningKindFlag, axis
     if not rest:
         zero = b.constant(start, element_of(value.type))
         return [b.multi_reduction(kind, value, zero, axis)]
-    zeros = b.constant(start, VectorType(element_of(value.type), rest))
+    zeros = b.filled(start, VectorType(element_of(value.type), rest))
     return b.to_elements(b.multi_reduction(kind, value, zeros, axis))
 
 
@@ -61,7 +61,7 @@ def _fill_dead(
     shape = [len(live) if a == axis else 1 for a in range(len(layout.shape))]
     mask = b.from_elements(live, VectorType(i1, shape))
     mask = b.broadcast(mask, VectorType(i1, layout.slots))
-    return b.select(mask, value, b.constant(filler, value.type))
+    return b.select(mask, value, b.filled(filler, cast(Vector, value.type)))
 
 
 def live_slots(state: ThreadState, layout: Layout, axis: int) -> list[SSAValue]:

@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import place_of
-from phobos_nb.lower.accesses import Access, Kind, accesses
+from phobos_nb.lower.accesses import Access, accesses
 from phobos_nb.lower.layout_types import is_tile
 
 REASON = "phobos.reason"
@@ -122,15 +122,14 @@ def _union(states: Iterable[_Pending]) -> _Pending:
 
 def _reason(earlier: Access, access: Access, again: bool) -> str:
     """The sentence that says what would go wrong without the barrier."""
-    first, then = (f"{_verb(a)} at line {a.line}" for a in (earlier, access))
+    first, then = earlier.kind.value, access.kind.value
     turn = " in the next iteration" if again and access.line <= earlier.line else ""
+    at, to = f"line {earlier.line}", f"line {access.line}"
     if earlier.name == access.name:
-        return f"{access.name} is {first} by one thread and {then} by another{turn}"
-    return f"{access.name} shares bytes with {earlier.name}, {first}; it is {then}{turn}"
-
-
-def _verb(access: Access) -> str:
-    return access.kind.value if access.kind is not Kind.READ else "read"
+        return f"{access.name} is {first} by one thread at {at} and {then} by another at {to}{turn}"
+    return (
+        f"{earlier.name} is {first} at {at}, and {access.name}, in the same bytes, {then} at {to}{turn}"
+    )
 
 
 def _uniform_blocks(kernel: KernelOp) -> set[Block | None]:

@@ -111,6 +111,7 @@ def _distribute(work: _Work) -> None:
     b.insert(anchor)
     state = ThreadState(kernel, work.variant, b, anchor, IndexFacts(kernel))
     state.shared_bytes = work.plan.total
+    state.debug = work.options.debug
     state.tensors.update(bind(kernel, named, b))
     for name, value in kernel.symbol_arguments.items():
         state.values[value] = named["extent", name, -1]

@@ -1,8 +1,8 @@
 """Places every shared buffer of a kernel in one array of bytes, from live ranges in program order.
 
 A buffer lives from its first to its last use; a use inside a loop that the buffer stands outside of
-counts for the whole loop. While all buffers together are small they get bytes of their own, since
-reusing bytes costs barriers; beyond that, buffers that do not live at the same time share bytes.
+counts for the whole loop. Sharing bytes costs barriers, so small buffers have bytes of their own, and
+all have while they are few; beyond that, large ones that do not live at the same time share bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ ALIGNMENT = 128
 """Bytes; a whole row of banks, and what bulk copies and `ldmatrix` swizzles ask for."""
 
 REUSE_ABOVE = 16 * 1024
-"""Bytes; below this, sharing bytes would cost barriers and gain no occupancy on any target."""
+"""Bytes of all buffers; below this, sharing would cost barriers and gain no occupancy anywhere."""
+
+SMALL = 1024
+"""Bytes; a buffer of this size or less never shares."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,10 @@ class LiveBuffer:
     def meets(self, other: LiveBuffer) -> bool:
         """Whether both live at some position."""
         return self.first <= other.last and other.first <= self.last
+
+    def excludes(self, other: LiveBuffer) -> bool:
+        """Whether both must have bytes of their own."""
+        return self.meets(other) or min(self.size, other.size) <= SMALL
 
 
 @dataclass(frozen=True)
@@ -112,11 +119,13 @@ def _apart(buffers: Iterable[LiveBuffer]) -> list[int]:
 
 
 def _first_fit(buffers: Sequence[LiveBuffer]) -> list[int]:
-    """Largest first, each at the lowest offset that no buffer living at the same time holds."""
+    """Largest first, each at the lowest offset that no buffer it may not share with holds."""
     offsets: dict[int, int] = {}
     for number in sorted(range(len(buffers)), key=lambda i: (-buffers[i].size, buffers[i].first)):
         buffer = buffers[number]
-        taken = sorted((o, o + buffers[i].size) for i, o in offsets.items() if buffers[i].meets(buffer))
+        taken = sorted(
+            (o, o + buffers[i].size) for i, o in offsets.items() if buffer.excludes(buffers[i])
+        )
         offset = 0
         for start, stop in taken:
             if offset + buffer.size <= start:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType, i1, i8, i64
+from xdsl.dialects.vector import CombiningKindFlag
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from phobos_nb.ir.dialects import tile
@@ -17,7 +20,7 @@ from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower import staged
 from phobos_nb.lower.gemm_plan import GemmPlan
 from phobos_nb.lower.layout_types import element, layout_of, shape, tile_type
-from phobos_nb.lower.layouts import Layout, collapse, partials, whole_axis
+from phobos_nb.lower.layouts import Layout, blocked, collapse, partials, whole_axis
 
 
 def stage_operands(kernel: KernelOp, plans: Mapping[tile.DotOp, GemmPlan]) -> None:
@@ -30,23 +33,31 @@ def stage_operands(kernel: KernelOp, plans: Mapping[tile.DotOp, GemmPlan]) -> No
             _stage_move(op, threads)
         elif isinstance(op, tile.ReduceOp):
             _stage_reduce(op, threads)
+        elif isinstance(op, tile.BlockReduceOp):
+            _stage_block_reduce(op, threads)
+
+
+_MEMORY: dict[Attribute, Attribute] = {i1: i8, IndexType(): i64}
+"""What values without a place of their own in memory are kept as."""
 
 
 class _Rewrite:
-    """Puts new ops before `op`, with its location, and replaces it at the end."""
+    """Puts new ops before `place`, at first the op itself, with its location; replaces it at the end."""
 
     def __init__(self, op: Operation) -> None:
         self._op = op
+        self.place = op
 
     def add(self, op: Operation) -> Operation:
         copy_location(self._op, op)
-        Rewriter.insert_op(op, InsertPoint.before(self._op))
+        Rewriter.insert_op(op, InsertPoint.before(self.place))
         return op
 
     def buffer(
         self, purpose: str, of: Attribute, physical: Sequence[int], order: Sequence[int]
     ) -> SSAValue:
-        return self.add(staged.BufferOp(purpose, of, physical, order)).results[0]
+        held = _MEMORY.get(of, of)
+        return self.add(staged.BufferOp(purpose, held, physical, order)).results[0]
 
     def through_shared(
         self, purpose: str, value: SSAValue, result: Layout, threads: int, *, dense: bool = False
@@ -58,6 +69,21 @@ class _Rewrite:
         buffer = self.buffer(purpose, element(value), physical, order)
         self.add(staged.WriteOp(value, buffer))
         return self.add(staged.ReadOp(buffer, tile_type(element(value), result))).results[0]
+
+    def reduced(self, kind: CombiningKindFlag, value: SSAValue, axis: int, threads: int) -> SSAValue:
+        """Slots and lanes first; where warps still hold parts, through shared memory and again."""
+        held = layout_of(value, threads)
+        name = name_of(value)
+        if held.crossing_digits(axis):
+            left = partials(held, axis)
+            value = self._combine(kind, value, axis, left)
+            whole = whole_axis(left, axis)
+            value = self.through_shared(f"partial results of {name}", value, whole, threads)
+        return self._combine(kind, value, axis, collapse(held, axis))
+
+    def _combine(self, kind: CombiningKindFlag, value: SSAValue, axis: int, result: Layout) -> SSAValue:
+        type_ = tile_type(element(value), result)
+        return self.add(staged.CombineOp(kind, value, axis, type_)).results[0]
 
     def replace(self, value: SSAValue) -> None:
         self._op.results[0].replace_all_uses_with(value)
@@ -75,39 +101,55 @@ def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int) -> None:
         held = layout_of(value, threads)
         reach = max(accumulator.cover[which], held.cover[free])
         physical = (max(depth, held.cover[1 - free]), reach + plan.pads[which])
-        purpose = f"{name_of(value)}, operand {'ab'[which]} of dot"
+        purpose = f"{name_of(value)} for dot"
+        rewrite.place = _outside_loops(op, value)
         buffer = rewrite.buffer(purpose, element(value), physical, (1 - free, free))
         rewrite.add(staged.WriteOp(value, buffer))
         buffers.append(buffer)
+    rewrite.place = op
     dot = staged.DotOp(buffers[0], buffers[1], op.acc, depth, plan, (op.unsigned_a, op.unsigned_b))
     rewrite.replace(rewrite.add(dot).results[0])
+
+
+def _outside_loops(op: Operation, value: SSAValue) -> Operation:
+    """The op itself, or the outermost loop around it that the value does not change in."""
+    place = op
+    while isinstance(loop := place.parent_op(), scf.ForOp | scf.WhileOp):
+        if any(_within(value, block) for r in loop.regions for block in r.blocks):
+            break
+        place = loop
+    return place
+
+
+def _within(value: SSAValue, block: Block) -> bool:
+    around = value.owner.parent_block() if isinstance(value.owner, Operation) else value.owner
+    while around is not None and around is not block:
+        parent = around.parent_op()
+        around = parent.parent_block() if parent else None
+    return around is block
 
 
 def _stage_move(op: tile.ConvertOp | tile.ReshapeOp, threads: int) -> None:
     rewrite = _Rewrite(op)
     reshapes = isinstance(op, tile.ReshapeOp)
-    purpose = f"{name_of(op.source)}, {'reshaped' if reshapes else 'changing threads'}"
+    purpose = f"{name_of(op.source)} {'reshaped' if reshapes else 'between layouts'}"
     wanted = layout_of(op.result, threads)
     rewrite.replace(rewrite.through_shared(purpose, op.source, wanted, threads, dense=reshapes))
 
 
 def _stage_reduce(op: tile.ReduceOp, threads: int) -> None:
-    """Slots and lanes first; where warps still hold parts, once through shared memory and again."""
     rewrite = _Rewrite(op)
-    axis = op.axis.value.data
-    held = layout_of(op.source, threads)
-    value = op.source
-    if held.crossing_digits(axis):
-        left = partials(held, axis)
-        value = _combine(rewrite, op, value, left)
-        purpose = f"parts of {name_of(op.source)}, reduced"
-        value = rewrite.through_shared(purpose, value, whole_axis(left, axis), threads)
-    rewrite.replace(_combine(rewrite, op, value, collapse(held, axis)))
+    rewrite.replace(rewrite.reduced(op.kind.data, op.source, op.axis.value.data, threads))
 
 
-def _combine(rewrite: _Rewrite, op: tile.ReduceOp, value: SSAValue, result: Layout) -> SSAValue:
-    type_ = tile_type(element(value), result)
-    return rewrite.add(staged.CombineOp(op.kind.data, value, op.axis.value.data, type_)).results[0]
+def _stage_block_reduce(op: tile.BlockReduceOp, threads: int) -> None:
+    """The scalars of all threads are a tile of one element each."""
+    rewrite = _Rewrite(op)
+    held = tile_type(op.source.type, blocked((threads,), threads))
+    gathered = rewrite.add(staged.GatherThreadsOp(op.source, held)).results[0]
+    gathered.name_hint = op.source.name_hint
+    total = rewrite.reduced(op.kind.data, gathered, 0, threads)
+    rewrite.replace(rewrite.add(staged.ScalarOp(total, op.source.type)).results[0])
 
 
 def name_of(value: SSAValue) -> str:

@@ -138,6 +138,30 @@ class DotOp(IRDLOperation):
 
 
 @irdl_op_definition
+class GatherThreadsOp(IRDLOperation):
+    """The tile of one element per thread that the threads' scalars are."""
+
+    name = "staged.gather_threads"
+    source = operand_def()
+    result = result_def(TensorType)
+
+    def __init__(self, source: Value, result: TensorType[Attribute]) -> None:
+        super().__init__(operands=[source], result_types=[result])
+
+
+@irdl_op_definition
+class ScalarOp(IRDLOperation):
+    """The scalar that a tile of one element is."""
+
+    name = "staged.scalar"
+    source = operand_def(TensorType)
+    result = result_def()
+
+    def __init__(self, source: Value, result: Attribute) -> None:
+        super().__init__(operands=[source], result_types=[result])
+
+
+@irdl_op_definition
 class CombineOp(IRDLOperation):
     """Combine a tile along an axis as far as slots and lanes go; the parts that are left stay.
 

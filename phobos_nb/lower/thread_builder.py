@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -92,11 +93,18 @@ class ThreadBuilder(Builder):
     # Vectors -------------------------------------------------------------------------------------
 
     def splat(self, scalar: SSAValue, type_: Vector) -> SSAValue:
-        """A vector of one scalar."""
+        """A vector of one scalar.
+
+        Infinities and NaN stay scalar constants: xDSL cannot read them back in a dense one.
+        """
         known = constant_value(scalar)
-        if known is not None:
+        if known is not None and math.isfinite(known):
             return self.constant(known, type_)
         return self.value(xdsl_vector.BroadcastOp(scalar, type_))
+
+    def filled(self, number: float, type_: Vector) -> SSAValue:
+        """A vector of one number."""
+        return self.splat(self.constant(number, type_.element_type), type_)
 
     def broadcast(self, source: SSAValue, type_: Vector) -> SSAValue:
         """Stretch axes of extent 1 and add leading ones."""
@@ -104,7 +112,7 @@ class ThreadBuilder(Builder):
             return source
         known = constant_value(source)
         if known is not None:
-            return self.constant(known, type_)
+            return self.filled(known, type_)
         return self.value(xdsl_vector.BroadcastOp(source, type_))
 
     def from_elements(self, scalars: Values, type_: Vector) -> SSAValue:

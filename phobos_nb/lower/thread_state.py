@@ -48,6 +48,7 @@ class ThreadState:
     tensors: dict[SSAValue, Tensor] = field(default_factory=dict[SSAValue, Tensor])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     shared_bytes: int = 0
+    debug: bool = False
     _axes: dict[Axis, SSAValue] = field(default_factory=dict[Axis, SSAValue])
     _views: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
     _firsts: dict[Layout, SSAValue] = field(default_factory=dict[Layout, SSAValue])

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.dialects import gpu as xdsl_gpu
+from xdsl.dialects import math as xdsl_math
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, f32
+from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -107,4 +109,127 @@ def gemm(
     k.at_line(10)
     result = loop.results[0]
     k.store(epilogue(k, result) if epilogue else result, 2, [row, column])
+    return k
+
+
+def rows(name, body, shape, threads=256, out=None, element: Attribute = f32, dtype="f32") -> TileKernel:
+    """Y = body(X) on one tile of whole rows per CTA; `out` is the shape of the result's tile."""
+    r, c = shape
+    tensors = [
+        (TensorParameter("X", dtype, ("R", "C")), element),
+        (TensorParameter("Y", "f32", ("P", "Q"), False, True), f32),
+    ]
+    k = kernel(name, tensors, (), threads)
+    k.at_line(3)
+    start = k.block("x", r)
+    x = k.load(0, [start, k.b.index(0)], [r, c], element)
+    k.at_line(4)
+    y = body(k, x)
+    k.at_line(5)
+    to = [start, k.b.index(0)] if out is None else out(k, start)
+    k.store(y, 1, to)
+    return k
+
+
+def reduce(k: TileKernel, kind: str, value: SSAValue, axis: int) -> SSAValue:
+    return k.b.value(tile.ReduceOp(CombiningKindFlag(kind), value, axis))
+
+
+def stretch(k: TileKernel, value: SSAValue, like: SSAValue) -> SSAValue:
+    return k.b.value(tile.BroadcastOp(value, like.type.get_shape()))
+
+
+def softmax(shape=(8, 256), threads=256) -> TileKernel:
+    def body(k: TileKernel, x: SSAValue) -> SSAValue:
+        top = stretch(k, reduce(k, "maximumf", x, 1), x)
+        e = k.b.value(xdsl_math.ExpOp(k.b.subf(x, top)))
+        return k.b.divf(e, stretch(k, reduce(k, "add", e, 1), e))
+
+    return rows("softmax", body, shape, threads)
+
+
+def transposed(shape=(32, 48), threads=128) -> TileKernel:
+    def body(k: TileKernel, x: SSAValue) -> SSAValue:
+        return k.b.value(tile.TransposeOp(x))
+
+    return rows("transpose", body, shape, threads, lambda k, s: [k.b.index(0), s])
+
+
+def running_sum(shape=(16, 40), threads=64) -> TileKernel:
+    return rows(
+        "cumsum", lambda k, x: k.b.value(tile.ScanOp(CombiningKindFlag.ADD, x, 0)), shape, threads
+    )
+
+
+def column_sums(shape=(50, 70), threads=96) -> TileKernel:
+    return rows("colsum", lambda k, x: stretch(k, reduce(k, "add", x, 0), x), shape, threads)
+
+
+def arg_max(shape=(12, 300), threads=128) -> TileKernel:
+    def body(k: TileKernel, x: SSAValue) -> SSAValue:
+        return stretch(k, k.b.sitofp(k.b.value(tile.ArgmaxOp(x, 1)), f32), x)
+
+    return rows("argmax", body, shape, threads)
+
+
+def flat(shape=(6, 10), threads=32) -> TileKernel:
+    def body(k: TileKernel, x: SSAValue) -> SSAValue:
+        return k.b.value(tile.ReshapeOp(x, [1, shape[0] * shape[1]]))
+
+    return rows("flat", body, shape, threads)
+
+
+def attention(queries=32, keys=32, width=16, threads=128) -> TileKernel:
+    """One block of rows of softmax(Q K^T) V, with running maxima and sums."""
+    dims = {"Q": ("N", "D"), "K": ("S", "D"), "V": ("S", "D"), "O": ("N", "D")}
+    tensors = [(TensorParameter(n, "f32", d, n != "O", n == "O"), f32) for n, d in dims.items()]
+    k = kernel("attention", tensors, (), threads)
+    b = k.b
+    k.at_line(4)
+    row, zero = k.block("x", queries), b.index(0)
+    q = k.load(0, [row, zero], [queries, width])
+    low = k.splat(-1e30, [queries, 1])
+    inits = [k.splat(0.0, [queries, width]), low, k.splat(0.0, [queries, 1])]
+    loop = b.for_(zero, k.kernel.symbol_arguments["S"], b.index(keys), inits)
+    with b.inside(loop.body.block):
+        at, acc, top, total = loop.body.block.args
+        k.at_line(7)
+        kt = k.load(1, [at, zero], [keys, width])
+        k.at_line(8)
+        s = b.value(tile.DotOp(q, kt, k.splat(0.0, [queries, keys]), transpose_b=True))
+        columns = b.value(tile.CoordinateOp(1, [queries, keys]))
+        limit = b.value(tile.SplatOp(b.subi(k.kernel.symbol_arguments["S"], at), [queries, keys]))
+        s = b.select(b.cmpi("slt", columns, limit), s, k.splat(-1e30, [queries, keys]))
+        k.at_line(9)
+        new = b.maximumf(top, reduce(k, "maximumf", s, 1))
+        p = b.value(xdsl_math.ExpOp(b.subf(s, stretch(k, new, s))))
+        scale = b.value(xdsl_math.ExpOp(b.subf(top, new)))
+        k.at_line(11)
+        new_total = b.addf(b.mulf(total, scale), reduce(k, "add", p, 1))
+        v = k.load(2, [at, zero], [keys, width])
+        k.at_line(12)
+        scaled = b.mulf(acc, stretch(k, scale, acc))
+        b.yield_([b.value(tile.DotOp(p, v, scaled)), new, new_total])
+    k.at_line(14)
+    acc, _, total = loop.results
+    k.store(b.divf(acc, stretch(k, total, acc)), 3, [row, zero])
+    return k
+
+
+def block_total(threads=128) -> TileKernel:
+    """Y[block, 0] = sum of X[block, thread] over the threads of the CTA."""
+    tensors = [
+        (TensorParameter("X", "f32", ("R", "C")), f32),
+        (TensorParameter("Y", "f32", ("P", "Q"), False, True), f32),
+    ]
+    k = kernel("block_total", tensors, (), threads)
+    b = k.b
+    k.at_line(3)
+    row, zero = k.block("x", 1), b.index(0)
+    tid = b.value(xdsl_gpu.ThreadIdOp(xdsl_gpu.DimensionAttr(xdsl_gpu.DimensionEnum.X)))
+    x = b.value(tile.LoadElementOp(k.tensors[0], [row, tid]))
+    k.at_line(4)
+    total = b.value(tile.BlockReduceOp(CombiningKindFlag.ADD, x))
+    k.at_line(5)
+    b.insert(tile.StoreElementOp(total, k.tensors[1], [row, zero], once=True))
     return k

@@ -1,0 +1,68 @@
+"""`print` and `assert` per thread: device output, and a trap where a checked condition is false."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from xdsl.dialects.builtin import IndexType, IntegerType, StringAttr, f64, i32, i64
+from xdsl.ir import SSAValue
+
+from phobos_nb.ir.dialects import gpu, tile
+from phobos_nb.ir.dialects.llvm import TrapOp
+from phobos_nb.ir.dialects.shapes import is_float
+from phobos_nb.ir.locations import place_of
+from phobos_nb.lower.thread_state import ThreadState
+
+TEXT = "phobos.text"
+"""Attribute of `gpu.printf`: the text as the author wrote it, with `{}` for each argument."""
+
+
+def distribute_print(state: ThreadState, op: tile.PrintOp) -> None:
+    """One line of output; by one thread where it happens once."""
+    arguments = [state.get(a) for a in op.arguments]
+    state.b.when(_once(state, op.once), partial(_printf, state, op.text.data, arguments))
+
+
+def distribute_assert(state: ThreadState, op: tile.AssertOp) -> None:
+    """With debug: where the condition is false, say so and trap."""
+    if not state.debug:
+        return
+    place = place_of(op)
+    where = f"{place.name}:{place.line}: " if place else ""
+    arguments = [state.get(a) for a in op.arguments]
+
+    def fail() -> None:
+        _printf(state, f"{where}assert failed: {op.text.data}", arguments)
+        state.b.insert(TrapOp())
+
+    broken = state.b.negate_i1(state.get(op.condition))
+    state.b.when(state.both(_once(state, op.once), broken), fail)
+
+
+def _once(state: ThreadState, once: object) -> SSAValue | None:
+    return None if once is None else state.b.cmpi("eq", state.thread, state.b.index(0))
+
+
+def _printf(state: ThreadState, text: str, arguments: Sequence[SSAValue]) -> None:
+    """C's format with arguments widened to what a variadic call takes."""
+    pieces = text.replace("%", "%%").replace("{{", "\0").replace("}}", "\1").split("{}")
+    passed = [_widened(state, a) for a in arguments]
+    whole = pieces[0]
+    for piece, (_, form) in zip(pieces[1:], passed, strict=True):
+        whole += form + piece
+    whole = whole.replace("\0", "{").replace("\1", "}") + "\n"
+    output = state.b.insert(gpu.PrintfOp(whole, [v for v, _ in passed]))
+    output.attributes[TEXT] = StringAttr(text)
+
+
+def _widened(state: ThreadState, value: SSAValue) -> tuple[SSAValue, str]:
+    if is_float(value.type):
+        return state.b.extf(value, f64), "%g"
+    if isinstance(value.type, IndexType):
+        return state.b.index_cast(value, i64), "%lld"
+    if value.type == i64:
+        return value, "%lld"
+    if value.type == IntegerType(1):
+        return state.b.extui(value, i32), "%d"
+    return state.b.extsi(value, i32), "%d"
