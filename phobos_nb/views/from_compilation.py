@@ -11,11 +11,14 @@ from phobos_nb.contract import Parameter, ScalarParameter
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.source import Source
 from phobos_nb.views.compilation import Barrier, CompilationView, Fact, Note
-from phobos_nb.views.listing import Listing, listing, missing, source_listing
+from phobos_nb.views.listing import Line, Listing, listing, missing, source_listing
 from phobos_nb.views.shared_memory import Buffer, SharedMemory
 
 if TYPE_CHECKING:
     from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
+
+ABSENT = {"PH601", "PH602"}
+"""The codes for NVRTC and nvdisasm that are not installed."""
 
 ABSENT = {"PH601", "PH602"}
 """The codes for NVRTC and nvdisasm that are not installed."""
@@ -89,23 +92,52 @@ def _listings(compilation: Compilation) -> Iterator[Listing]:
         try:
             text: str = getattr(compilation, attribute)
         except PhobosError as error:
-            if not _is_absence(error):
-                raise
-            yield missing(title, language, error.diagnostics[0].message)
+            yield missing(title, language, _absence(error))
         else:
-            yield listing(title, language, text, whole=f"{compilation.name}.compile().{attribute}")
+            whole = f"{compilation.name}.compile().{attribute}"
+            if attribute == "cuda":
+                yield Listing(title, language, _cuda_lines(compilation), whole)
+            else:
+                yield listing(title, language, text, source.name, whole=whole)
 
 
-def _is_absence(error: PhobosError) -> bool:
-    """Whether a back end is not installed, which is no fault of the kernel."""
-    return all(d.code in ABSENT for d in error.diagnostics)
+def _cuda_lines(compilation: Compilation) -> tuple[Line, ...]:
+    name = compilation.source.name
+    return tuple(
+        Line(line.text, line.place.line if line.place and line.place.name == name else None)
+        for line in compilation.cuda_source.lines
+    )
+
+
+def _absence(error: PhobosError) -> str:
+    """What to install for a back end that is not there; any other error is raised again."""
+    if any(d.code not in ABSENT for d in error.diagnostics):
+        raise error
+    return " ".join(f"{d.message}. {d.help}" for d in error.diagnostics)
 
 
 def _facts(compilation: Compilation) -> Iterator[Fact]:
     configuration, contract = compilation.configuration, compilation.contract
-    yield Fact("target", configuration.target.name, f"{configuration.variant.index_bits}-bit index")
+    target = configuration.target
+    yield Fact("target", target.name, f"{configuration.variant.index_bits}-bit index")
     if contract.constants:
         yield Fact("configuration", " ".join(f"{k}={v}" for k, v in contract.constants.items()))
-    yield Fact("threads", str(contract.threads), f"{contract.threads // 32} warps")
-    limit = configuration.target.shared_per_cta_optin
+    yield Fact("threads", str(contract.threads), f"{contract.threads // target.warp_size} warps")
+    yield from _machine_facts(compilation)
+    limit = target.shared_per_cta_optin
     yield Fact("shared memory", f"{contract.shared_bytes:,} bytes", f"of {limit:,}")
+
+
+def _machine_facts(compilation: Compilation) -> Iterator[Fact]:
+    """What only the machine code tells; nothing where there is no NVRTC (the PTX pane says why)."""
+    try:
+        taken, fit = compilation.resources, compilation.occupancy
+    except PhobosError as error:
+        _absence(error)
+        return
+    yield Fact(
+        "registers", str(taken.registers), f"of {compilation.configuration.target.registers_per_thread}"
+    )
+    spilled = max(taken.spill_stores, taken.spill_loads)
+    yield Fact("spills", f"{spilled:,} bytes" if spilled else "none")
+    yield Fact("CTAs per SM", str(fit.ctas), f"limited by {' and '.join(fit.limits)}")

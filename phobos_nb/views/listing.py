@@ -6,9 +6,10 @@ become the number beside the line:
 | stage | mark |
 |---|---|
 | MLIR | `loc("name":12:3)` at the end of the line |
-| CUDA | `#line 12 "name"` above the lines |
-| PTX  | `.loc 1 12 3` above the lines |
-| SASS | `//## File "name", line 12` above the lines |
+| PTX  | `.loc 1 12 3` above the lines, file 1 being named by a `.file` |
+| SASS | `//## File "name", line 12` above the lines, the innermost call first |
+
+A back end may put a folder before the name.
 """
 
 from __future__ import annotations
@@ -42,59 +43,58 @@ class Listing:
         return "\n".join(line.text for line in self.lines)
 
 
-MLIR_LOC = re.compile(r'\s*loc\("[^"]*":(\d+):\d+\)$')
+MLIR_LOC = re.compile(r'\s*loc\("([^"]*)":(\d+):\d+\)$')
 MLIR_OTHER_LOC = re.compile(r"\s*loc\((?:unknown|#\w+)\)$")
-CUDA_LINE = re.compile(r'\s*#line (\d+)(?: ".*")?$')
-PTX_LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
-SASS_LINE = re.compile(r'\s*//## File ".*", line (\d+)')
+PTX_FILE = re.compile(r'\.file\s+(\d+)\s+"(.*?)"')
+PTX_LOC = re.compile(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)")
+SASS_FILE = re.compile(r'(?:## File|inlined at) "(.*?)", line (\d+)')
 
 
-def _mlir(text: str) -> Iterator[Line]:
+def _mlir(text: str, name: str) -> Iterator[Line]:
     for line in text.split("\n"):
         found = MLIR_LOC.search(line)
         if found:
-            yield Line(line[: found.start()], int(found[1]))
+            yield Line(line[: found.start()], int(found[2]) if found[1] == name else None)
         elif not line.startswith("#loc"):
             yield Line(MLIR_OTHER_LOC.sub("", line))
 
 
-def _marked(text: str, mark: re.Pattern[str]) -> Iterator[Line]:
-    """Lines below a mark have its origin; a mark for line 0 means none."""
+def _ptx(text: str, name: str) -> Iterator[Line]:
+    """PTX without its debug sections."""
+    ours = {file for file, path in PTX_FILE.findall(text) if path.endswith(name)}
     origin: int | None = None
+    for line in re.split(r"\n\s*\.(?:file|section)\b", text)[0].split("\n"):
+        places = PTX_LOC.findall(line)
+        if places:
+            origin = _last(places, ours)
+        elif not line.startswith(("$L__tmp", "$L__func", "$L__info")):
+            yield Line(line.replace("\t", "  "), origin)
+
+
+def _sass(text: str, name: str) -> Iterator[Line]:
+    origin: int | None = None
+    marked = False
     for line in text.split("\n"):
-        if found := mark.match(line):
-            origin = int(found[1]) or None
+        places = SASS_FILE.findall(line)
+        if places:
+            found = _last(places, {path for path, _ in places if path.endswith(name)})
+            origin = found or (origin if marked else None)
         else:
             yield Line(line, origin)
+        marked = bool(places)
 
 
-def _cuda(text: str) -> Iterator[Line]:
-    return _marked(text, CUDA_LINE)
+def _last(places: list[tuple[str, str]], ours: set[str]) -> int | None:
+    """The line of the last place that is in our text: of a call, not of the helper that it calls."""
+    return next((int(line) or None for file, line in reversed(places) if file in ours), None)
 
 
-def _ptx(text: str) -> Iterator[Line]:
-    """PTX without its debug sections."""
-    kept = text.partition("\n\t.section\t.debug")[0].partition("\n.section")[0]
-    for line in _marked(kept, PTX_LOC):
-        if not line.text.lstrip().startswith((".file", "$L__tmp", "$L__func")):
-            yield Line(line.text.replace("\t", "  "), line.origin)
+READERS: dict[str, Callable[[str, str], Iterator[Line]]] = {"mlir": _mlir, "ptx": _ptx, "sass": _sass}
 
 
-def _sass(text: str) -> Iterator[Line]:
-    return _marked(text, SASS_LINE)
-
-
-READERS: dict[str, Callable[[str], Iterator[Line]]] = {
-    "mlir": _mlir,
-    "cuda": _cuda,
-    "ptx": _ptx,
-    "sass": _sass,
-}
-
-
-def listing(title: str, language: str, text: str, *, whole: str = "") -> Listing:
-    """A pane of compiler output with its origins read from the text."""
-    lines = tuple(READERS[language](text.strip("\n")))
+def listing(title: str, language: str, text: str, name: str, *, whole: str = "") -> Listing:
+    """A pane of compiler output; origins in the source called `name` are read from the text."""
+    lines = tuple(READERS[language](text.strip("\n"), name))
     return Listing(title, language, lines, whole)
 
 

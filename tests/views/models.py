@@ -38,7 +38,7 @@ VIEW = CompilationView(
     ),
     listings=(
         source_listing(SOURCE, first_line=2),
-        listing("Thread MLIR", "mlir", THREAD, whole="scale.compile().thread_mlir"),
+        listing("Thread MLIR", "mlir", THREAD, "c", whole="scale.compile().thread_mlir"),
         missing("PTX", "ptx", "PTX needs NVRTC: pip install 'phobos_nb[nvrtc]'."),
     ),
     memory=MEMORY,

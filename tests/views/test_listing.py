@@ -10,7 +10,6 @@ from phobos_nb.views.highlight import LANGUAGES, pieces
 from phobos_nb.views.listing import Line, listing, source_listing
 from tests.views.models import SOURCE, THREAD
 
-CUDA = '#include_next\n#line 7 "cell"\n  a += b;\n  c();\n#line 9 "cell"\n}'
 PTX = """.version 9.0
 .visible .entry gemm(
 )
@@ -18,16 +17,22 @@ PTX = """.version 9.0
 \t.loc\t1 7 3
 \tmov.u32 \t%r1, %tid.x;
 $L__tmp0:
-\t.loc\t1 9 1
+\t.loc\t2 40 1, function_name $L__info_string0, inlined_at 1 9 1
 \tret;
+\t.loc\t2 41 1
+\tbar.sync 0;
 }
-\t.file\t1 "cell"
+\t.file\t1 "/a/folder/cell-1"
+\t.file\t2 "/a/folder/gemm.cu"
 \t.section\t.debug_abbrev
 .b8 1"""
-SASS = """\t//## File "cell", line 7
+SASS = """\t//## File "/a/folder/cell-1", line 7
         /*0010*/                   S2R R0, SR_TID.X ;
-\t//## File "cell", line 9
-        /*0020*/                   EXIT ;"""
+\t//## File "/a/folder/gemm.cu", line 40 inlined at "/a/folder/cell-1", line 9
+\t//## File "/a/folder/cell-1", line 9
+        /*0020*/                   EXIT ;
+\t//## File "/a/folder/gemm.cu", line 41
+        /*0030*/                   NOP ;"""
 
 
 def test_source_lines_have_the_readers_numbers() -> None:
@@ -40,30 +45,30 @@ def test_source_lines_have_the_readers_numbers() -> None:
 @pytest.mark.parametrize(
     ("language", "text", "lines"),
     [
-        ("cuda", CUDA, [("#include_next", None), ("  a += b;", 7), ("  c();", 7), ("}", 9)]),
-        ("sass", SASS, [("S2R R0, SR_TID.X ;", 7), ("EXIT ;", 9)]),
-        ("ptx", PTX, [("  mov.u32   %r1, %tid.x;", 7), ("  ret;", 9)]),
+        ("sass", SASS, [("S2R R0, SR_TID.X ;", 7), ("EXIT ;", 9), ("NOP ;", None)]),
+        ("ptx", PTX, [("  mov.u32   %r1, %tid.x;", 7), ("  ret;", 9), ("  bar.sync 0;", None)]),
         ("mlir", THREAD, [("  %0 = arith.constant 256 : index", 4), ("  gpu.barrier", None)]),
     ],
 )
 def test_marks_become_origins(language: str, text: str, lines: list[tuple[str, int | None]]) -> None:
-    """Each stage's own line marks are taken out of the text and kept as the lines' origins."""
-    shown = listing("x", language, text)
+    """Marks are taken out of the text; a helper's line counts for the source line that called it."""
+    shown = listing("x", language, text, "c" if language == "mlir" else "cell-1")
     found = [(re.sub(r"^ +/\*.*\*/ +", "", line.text), line.origin) for line in shown.lines]
     assert [line for line in lines if line not in found] == []
-    assert not re.search(r"loc\(|#line|\.loc|## File|\.section", shown.text)
+    assert not re.search(r"loc\(|\.loc|## File|\.section|/a/folder", shown.text)
 
 
 def test_an_mlir_line_without_place_has_no_origin() -> None:
-    """`loc(unknown)` is dropped from the text and marks nothing."""
-    assert listing("x", "mlir", "gpu.barrier loc(unknown)").lines == (Line("gpu.barrier"),)
+    """`loc(unknown)`, and a place in another text, mark nothing."""
+    assert listing("x", "mlir", "gpu.barrier loc(unknown)", "c").lines == (Line("gpu.barrier"),)
+    assert listing("x", "mlir", 'gpu.barrier loc("d":1:1)', "c").lines == (Line("gpu.barrier"),)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_colouring_keeps_every_character(language: str) -> None:
     """The pieces of a line joined are the line, whatever the language makes of it."""
     for line in [
-        *CUDA.split("\n"),
+        '#line 7 "c"',
         *PTX.split("\n"),
         *SASS.split("\n"),
         *THREAD.split("\n"),
