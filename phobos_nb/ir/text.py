@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
@@ -33,7 +34,18 @@ def parse(text: str) -> ModuleOp:
     xdsl.utils.exceptions.ParseError
         With the place in the text.
     """
-    return Parser(context(), text).parse_module()
+    return Parser(context(), _SPLAT_OF_BITS.sub(_as_bytes, text)).parse_module()
+
+
+_SPLAT_OF_BITS = re.compile(r"\bdense<0x([0-9a-fA-F]+)>")
+"""A splat of an infinity or NaN, which MLIR prints by its bits; xDSL 0.75 reads it as an integer."""
+
+
+def _as_bytes(found: re.Match[str]) -> str:
+    """The same splat as a string of bytes, little end first, which xDSL reads right."""
+    digits = found.group(1)
+    whole = digits.zfill(len(digits) + len(digits) % 2)
+    return f'dense<"0x{bytes.fromhex(whole)[::-1].hex()}">'
 
 
 def _print(op: Operation, *, generic: bool, locations: bool) -> str:
