@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects.builtin import (
@@ -19,7 +20,9 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
+    AnyAttr,
     IRDLOperation,
+    VarConstraint,
     attr_def,
     irdl_attr_definition,
     irdl_op_definition,
@@ -83,11 +86,11 @@ class ReturnOp(IRDLOperation):
     """The end of a `gpu.func`."""
 
     name = "gpu.return"
-    operands_ = var_operand_def()
     traits = traits_def(IsTerminator(), HasParent(FuncOp))
+    assembly_format = "attr-dict"
 
     def __init__(self) -> None:
-        super().__init__(operands=[[]])
+        super().__init__()
 
 
 class ShuffleMode(StrEnum):
@@ -113,26 +116,22 @@ class ShuffleOp(IRDLOperation):
     Where it does not, the value is the lane's own.
     """
 
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
     name = "gpu.shuffle"
-    value = operand_def()
+    value = operand_def(T)
     offset = operand_def(i32)
     width = operand_def(i32)
     mode = prop_def(ShuffleModeAttr)
-    result = result_def()
+    result = result_def(T)
     valid = result_def(i1)
+    assembly_format = "$mode $value `,` $offset `,` $width attr-dict `:` type($value)"
 
     def __init__(self, value: Value, offset: Value, width: Value, mode: ShuffleMode) -> None:
         super().__init__(
             operands=[value, offset, width],
             result_types=[SSAValue.get(value).type, i1],
             properties={"mode": ShuffleModeAttr(mode)},
-        )
-
-    def verify_(self) -> None:
-        """The result has the value's type."""
-        require(
-            self.value.type == self.result.type,
-            f"result: wanted {self.value.type}, found {self.result.type}",
         )
 
 
@@ -142,6 +141,7 @@ class DynamicSharedMemoryOp(IRDLOperation):
 
     name = "gpu.dynamic_shared_memory"
     result = result_def(MemRefType)
+    assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self) -> None:
         super().__init__(result_types=[MemRefType(i8, [DYNAMIC_INDEX], memory_space=WORKGROUP)])
@@ -155,6 +155,7 @@ class PrintfOp(IRDLOperation):
     format = prop_def(StringAttr)
     arguments = var_operand_def()
     traits = traits_def(MemoryWriteEffect())
+    assembly_format = "$format (`,` $arguments^ `:` type($arguments))? attr-dict"
 
     def __init__(self, format: str, arguments: Sequence[Value]) -> None:
         super().__init__(operands=[arguments], properties={"format": StringAttr(format)})

@@ -79,8 +79,12 @@ class DeviceAsyncCopyOp(IRDLOperation):
     dst_elements = prop_def(IntegerAttr, prop_name="dstElements")
     bypass_l1 = opt_prop_def(UnitAttr, prop_name="bypassL1")
     token = result_def(AsyncTokenType())
-    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = (
+        "$src `[` $src_indices `]` `,` $dst `[` $dst_indices `]` `,` $dstElements "
+        "(`,` $src_elements^)? attr-dict `:` type($src) `to` type($dst)"
+    )
 
     def __init__(
         self,
@@ -124,6 +128,7 @@ class DeviceAsyncCreateGroupOp(IRDLOperation):
     tokens = var_operand_def(AsyncTokenType())
     token = result_def(AsyncTokenType())
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "$tokens attr-dict"
 
     def __init__(self, tokens: Sequence[Value] = ()) -> None:
         super().__init__(operands=[tokens], result_types=[AsyncTokenType()])
@@ -136,7 +141,9 @@ class DeviceAsyncWaitOp(IRDLOperation):
     name = "nvgpu.device_async_wait"
     token = operand_def(AsyncTokenType())
     groups = opt_prop_def(IntegerAttr, prop_name="numGroups")
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+    assembly_format = "$token attr-dict"
 
     def __init__(self, token: Value, groups: int) -> None:
         super().__init__(operands=[token], properties={"numGroups": IntegerAttr(groups, i32)})
@@ -155,7 +162,9 @@ class LdMatrixOp(IRDLOperation):
     transpose = prop_def(BoolAttr)
     tiles = prop_def(IntegerAttr, prop_name="numTiles")
     result = result_def(VectorType)
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryReadEffect())
+    assembly_format = "$src `[` $indices `]` attr-dict `:` type($src) `->` type($result)"
 
     def __init__(
         self,
@@ -199,7 +208,12 @@ class MmaSyncOp(IRDLOperation):
     shape = prop_def(ArrayAttr[IntegerAttr], prop_name="mmaShape")
     tf32_enabled = opt_prop_def(UnitAttr, prop_name="tf32Enabled")
     result = result_def(VectorType)
+    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
+    assembly_format = (
+        "`(` $a `,` $b `,` $c `)` attr-dict "
+        "`:` `(` type($a) `,` type($b) `,` type($c) `)` `->` type($result)"
+    )
 
     def __init__(self, a: Value, b: Value, c: Value, shape: tuple[int, int, int]) -> None:
         super().__init__(

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
+    AnyAttr,
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
@@ -30,7 +31,6 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
 from phobos_nb.ir.dialects.shapes import element_of, require, require_same_element, shape_of, show
 from phobos_nb.ir.dialects.vector_memory import LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp
@@ -45,14 +45,19 @@ class OuterProductOp(IRDLOperation):
     The discardable attribute `phobos.order` gives the order of the fmas in emitted code.
     """
 
+    T: ClassVar = VarConstraint("T", base(VectorType))
+
     name = "vector.outerproduct"
     lhs = operand_def(VectorType)
     rhs = operand_def()
-    acc = opt_operand_def(VectorType)
+    acc = opt_operand_def(T)
     kind = prop_def(CombiningKindAttr)
-    result = result_def(VectorType)
+    result = result_def(T)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
+    assembly_format = (
+        "$lhs `,` $rhs (`,` $acc^)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
+    )
 
     def __init__(
         self,
@@ -70,14 +75,12 @@ class OuterProductOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """The result is lhs by rhs; the accumulator has its type."""
+        """The result is lhs by rhs."""
         wanted = (*(shape_of(self.lhs.type) or ()), *(shape_of(self.rhs.type) or ()))
         found = shape_of(self.result.type)
         require(found == wanted, f"result: wanted shape {show(wanted)}, found {show(found)}")
         for what, value in (("rhs", self.rhs), ("result", self.result)):
             require_same_element(what, self.lhs.type, value.type)
-        if self.acc is not None and self.acc.type != self.result.type:
-            raise VerifyException(f"acc: wanted {self.result.type}, found {self.acc.type}")
 
 
 def _i64_array(values: Sequence[int]) -> ArrayAttr[IntegerAttr]:
@@ -215,14 +218,17 @@ class ShapeCastOp(IRDLOperation):
 class MultiReductionOp(IRDLOperation):
     """Combine a vector along `axes` into `acc`; the axes vanish from the result."""
 
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
     name = "vector.multi_reduction"
     source = operand_def(VectorType)
-    acc = operand_def()
+    acc = operand_def(T)
     kind = prop_def(CombiningKindAttr)
     axes = prop_def(DenseArrayBase.constr(i64), prop_name="reduction_dims")
-    result = result_def()
+    result = result_def(T)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
+    assembly_format = "$kind `,` $source `,` $acc attr-dict `:` type($source) `to` type($result)"
 
     def __init__(self, kind: CombiningKindFlag, source: Value, acc: Value, axes: Sequence[int]) -> None:
         super().__init__(
@@ -235,7 +241,7 @@ class MultiReductionOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """The result is the source without the axes and has the accumulator's type."""
+        """The result is the source without the axes."""
         axes: tuple[int, ...] = tuple(self.axes.get_values())
         shape = shape_of(self.source.type) or ()
         wanted = tuple(n for i, n in enumerate(shape) if i not in axes)
@@ -257,6 +263,7 @@ class TransposeOp(IRDLOperation):
     result = result_def(VectorType)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
+    assembly_format = "$vector attr-dict `:` type($vector) `to` type($result)"
 
     def __init__(self, vector: Value, permutation: Sequence[int]) -> None:
         type_ = SSAValue.get(vector).type
@@ -288,6 +295,7 @@ class FromElementsOp(IRDLOperation):
     elements = var_operand_def()
     result = result_def(VectorType)
     traits = traits_def(Pure())
+    assembly_format = "$elements attr-dict `:` type($elements) `->` type($result)"
 
     def __init__(self, elements: Sequence[Value], result: VectorType[Attribute]) -> None:
         super().__init__(operands=[elements], result_types=[result])
@@ -309,6 +317,7 @@ class ToElementsOp(IRDLOperation):
     source = operand_def(VectorType)
     elements = var_result_def()
     traits = traits_def(Pure())
+    assembly_format = "$source attr-dict `:` type($source) `->` type($elements)"
 
     def __init__(self, source: Value) -> None:
         type_ = cast("VectorType[Attribute]", SSAValue.get(source).type)
