@@ -32,4 +32,4 @@ def report(name: str, found: Any, wanted: np.ndarray, bound: np.ndarray | float)
     right = bool(np.all(error <= limit))
     verdict = "right" if right else "WRONG"
     print(f"{name}: {verdict}, error {error[worst]:.2g}, bound {limit[worst]:.2g}")
-    raise SystemExit(not right)
+    raise SystemExit(0 if right else 1)

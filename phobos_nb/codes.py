@@ -70,4 +70,9 @@ CODES: dict[str, str] = {
     "PH710": "more than the hardware's limits",
     "PH711": "a read-only array that the kernel writes",
     "PH712": "arrays in different places",
+    "PH801": "an assertion failed",
+    "PH802": "an integer divided by zero",
+    "PH803": "a shift by a negative amount or past the width",
+    "PH804": "a range whose step is 0",
+    "PH805": "an index outside a shared array",
 }

@@ -85,10 +85,14 @@ def _unary(machine: Machine, expr: typed.Unary) -> Array:
 def _binary(machine: Machine, expr: typed.Binary) -> Array:
     left, right = evaluate(machine, expr.left), evaluate(machine, expr.right)
     dtype = dtype_of(expr.left)
-    wrong = arithmetic.forbidden(expr.op, right, dtype)
+    wrong = arithmetic.forbidden(expr.op, right, dtype) if expr.op in _PARTIAL else None
     if wrong is not None and bool(np.any(wrong)):
         _refuse(machine, expr, wrong)
     return arithmetic.binary(expr.op, left, right, dtype)
+
+
+_PARTIAL = ("/", "%", "<<", ">>")
+"""Operators that have no result for some right operands."""
 
 
 def _refuse(machine: Machine, expr: typed.Binary, wrong: Array) -> None:
@@ -134,7 +138,8 @@ def _tile_read(machine: Machine, expr: typed.TileRead) -> Array:
     pad = 0 if expr.pad is None else machine.one(evaluate(machine, expr.pad))
     where = box(machine, expr.region)
     machine.partial = machine.partial or memory.is_partial(where)
-    return memory.read_box(where, pad).reshape(expr.region.shape)
+    values = memory.read_box(where, pad)
+    return values if values.ndim == len(expr.region.shape) else values.reshape(expr.region.shape)
 
 
 def _element_read(machine: Machine, expr: typed.ElementRead) -> Array:

@@ -29,9 +29,9 @@ class Span:
 
     def inside(self, extent: int) -> tuple[int, int]:
         """The first position and the one after the last that lie inside an axis of `extent`."""
-        last = min(self.start + self.length, extent if self.stop is None else min(self.stop, extent))
-        first = max(self.start, 0)
-        return first, max(first, last)
+        stop = extent if self.stop is None or self.stop > extent else self.stop
+        last, first = self.start + self.length, max(self.start, 0)
+        return first, max(first, min(last, stop))
 
 
 @dataclass(frozen=True)
@@ -66,31 +66,34 @@ class Memory:
 
     def read_box(self, box: Sequence[Span], pad: Any = 0) -> Array:
         """A fresh array of the box's lengths, `pad` where it lies outside."""
+        ranges = self._ranges(box)
+        part = self.array[tuple(slice(a, b) for a, b in ranges)]
+        if part.shape == tuple(s.length for s in box):
+            return part.copy()
         out = np.full([s.length for s in box], pad, self.array.dtype)
-        here, there = self._overlap(box)
-        out[here] = self.array[there]
+        out[_within(box, ranges)] = part
         return out
 
     def write_box(self, box: Sequence[Span], values: Array) -> None:
         """Set the part of the box that lies inside; `values` has the box's lengths."""
-        here, there = self._overlap(box)
-        self.array[there] = values[here]
+        ranges = self._ranges(box)
+        self.array[tuple(slice(a, b) for a, b in ranges)] = values[_within(box, ranges)]
 
     def is_partial(self, box: Sequence[Span]) -> bool:
         """Whether some position of the box lies outside the array."""
-        ranges = [s.inside(n) for s, n in zip(box, self.array.shape, strict=True)]
-        return any(b - a < s.length for s, (a, b) in zip(box, ranges, strict=True))
+        return any(b - a < s.length for s, (a, b) in zip(box, self._ranges(box), strict=True))
 
-    def _overlap(self, box: Sequence[Span]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-        """The slices of the box and of the array that meet."""
-        ranges = [s.inside(n) for s, n in zip(box, self.array.shape, strict=True)]
-        here = tuple(slice(a - s.start, b - s.start) for s, (a, b) in zip(box, ranges, strict=True))
-        return tuple(_within(h) for h in here), tuple(slice(a, b) for a, b in ranges)
+    def _ranges(self, box: Sequence[Span]) -> list[tuple[int, int]]:
+        """The part of the box inside the array, per axis."""
+        return [s.inside(n) for s, n in zip(box, self.array.shape, strict=True)]
 
 
-def _within(part: slice) -> slice:
-    """An empty slice instead of one that ends before the first position."""
-    return part if part.stop > part.start else slice(0, 0)
+def _within(box: Sequence[Span], ranges: Sequence[tuple[int, int]]) -> tuple[slice, ...]:
+    """Where the ranges lie in the box itself."""
+    return tuple(
+        slice(a - s.start, b - s.start) if b > a else slice(0, 0)
+        for s, (a, b) in zip(box, ranges, strict=True)
+    )
 
 
 def shared_memory(name: str, dtype: DType, shape: tuple[int, ...]) -> Memory:
