@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from phobos_nb.language.registry import Builtins
 from phobos_nb.language.typed import (
     Call,
     ElementRead,
+    Evaluate,
     Expr,
+    Print,
     Statement,
     StoreElement,
     StoreTile,
@@ -57,3 +61,12 @@ def element_read(body: Body) -> frozenset[str]:
     """Names of the tensors that are read per element, whose uniformity depends on writes."""
     found = (e for e in all_expressions(body) if isinstance(e, ElementRead))
     return frozenset(e.base.name for e in found if isinstance(e.base, Tensor))
+
+
+def has_effect(body: Iterable[Statement], builtins: Builtins) -> bool:
+    """Whether running the statements changes memory, prints, or waits."""
+    block = tuple(body)
+    lasting = (StoreTile, StoreElement, Evaluate, Print)
+    if any(isinstance(s, lasting) for s in statements(block)):
+        return True
+    return any(isinstance(e, Call) and not builtins[e.builtin].pure for e in all_expressions(block))

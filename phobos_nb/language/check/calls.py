@@ -18,6 +18,7 @@ from phobos_nb.language.check.conversions import (
 from phobos_nb.language.check.expressions import check_scalar, check_value, constant_int
 from phobos_nb.language.check.functions import inline
 from phobos_nb.language.check.names import lookup
+from phobos_nb.language.check.ordered import in_order
 from phobos_nb.language.check.reads import tile_read
 from phobos_nb.language.check.scope import View
 from phobos_nb.language.check.subscripts import check_subscripts, resolve_base
@@ -143,7 +144,7 @@ _FORMS = {"pad": _pad, "program_id": _program_id, "extent": _extent, "print": _p
 
 def _builtin(checker: Checker, node: CallExpression) -> Expr:
     spec = checker.builtins[node.callee.text]
-    arguments = tuple(check_argument(checker, a) for a in node.arguments)
+    arguments = in_order(checker, node.arguments, check_argument)
     values = tuple(a for a in arguments if isinstance(a, Expr))
     operators.expect_uniform_scalars(checker, values)
     level = _COLLECTIVES.get(spec.group)

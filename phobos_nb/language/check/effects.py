@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from phobos_nb.language.check.checker import Checker
+from phobos_nb.language.check.conversions import converted, dtype_of
 from phobos_nb.language.check.expressions import check_condition, check_expression, check_scalar
 from phobos_nb.language.check.operators import joined
 from phobos_nb.language.stable import is_repeatable
-from phobos_nb.language.tree import AssertStatement, CallExpression, CallStatement, Text
+from phobos_nb.language.tree import AssertStatement, CallExpression, CallStatement, Expression, Text
 from phobos_nb.language.typed import Assert, Call, Evaluate, Expr, Print
 from phobos_nb.language.types import Uniformity, VoidType
 
@@ -38,9 +39,14 @@ def _check_print(checker: Checker, node: CallExpression) -> None:
         raise checker.error("PH107", "`print` starts with a text in double quotes", node.span, help)
     text, *rest = node.arguments
     assert isinstance(text, Text)
-    values = tuple(check_scalar(checker, a, "what `print` shows") for a in rest)
+    values = tuple(_shown(checker, a) for a in rest)
     _check_braces(checker, text, len(values))
     checker.emit(Print(text=text.value, arguments=values, once=_once(checker, values), span=node.span))
+
+
+def _shown(checker: Checker, node: Expression) -> Expr:
+    value = check_scalar(checker, node, "what `print` shows")
+    return converted(checker, value, dtype_of(value))
 
 
 def check_assert(checker: Checker, node: AssertStatement) -> None:

@@ -6,6 +6,7 @@ from phobos_nb.dtypes import BOOL, F32, INDEX
 from phobos_nb.language.check import operators
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.conversions import constant, shape_of
+from phobos_nb.language.check.ordered import in_order, splice
 from phobos_nb.language.tree import (
     Boolean,
     Expression,
@@ -92,8 +93,9 @@ def check_infix(checker: Checker, node: Infix) -> Expr:
     """A binary operator; operands are evaluated from left to right."""
     if node.op in ("&&", "||"):
         return _check_logical(checker, node)
-    left = check_value(checker, node.left)
-    right = check_value(checker, node.right)
+    left, right = in_order(checker, (node.left, node.right), check_value)
+    assert isinstance(left, Expr)
+    assert isinstance(right, Expr)
     if node.op in operators.COMPARISONS:
         return operators.compare(checker, node.op, left, right, node.span)
     return operators.binary(checker, node.op, left, right, node.span)
@@ -110,8 +112,7 @@ def _check_logical(checker: Checker, node: Infix) -> Expr:
         right = check_value(checker, node.right)
     operators.expect_bool(checker, right, what)
     if not emitted or isinstance(left, Constant) or shape_of(left) or shape_of(right):
-        for statement in emitted:
-            checker.emit(statement)
+        splice(checker, emitted)
         if isinstance(left, Constant):
             return right
         return operators.logical(checker, node.op, left, right, node.span)

@@ -11,6 +11,7 @@ from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.declare import as_declared
 from phobos_nb.language.check.inference import bind_arguments
 from phobos_nb.language.check.names import check_name
+from phobos_nb.language.check.ordered import in_order
 from phobos_nb.language.check.resolve import resolve_local
 from phobos_nb.language.check.returns import (
     RESULT,
@@ -35,7 +36,7 @@ class Nothing(Expr):
 def inline(checker: Checker, function: FunctionNode, node: CallExpression) -> Expr:
     """The value of a call; the body's statements are emitted before the statement being checked."""
     _expect_callable(checker, function, node)
-    arguments = tuple(check_argument(checker, a) for a in node.arguments)
+    arguments = in_order(checker, node.arguments, check_argument)
     outer, checker.inlining = checker.inlining, (*checker.inlining, function.name)
     loop, checker.flow.loop = checker.flow.loop, None
     try:

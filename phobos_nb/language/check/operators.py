@@ -68,7 +68,7 @@ def binary(checker: Checker, op: str, left: Expr, right: Expr, span: Span) -> Ex
     left, right = converted(checker, left, dtype), converted(checker, right, dtype)
     expect_uniform_scalars(checker, (left, right))
     kind = with_shape(dtype, stretched(checker, left, right, span))
-    _expect_no_zero_divisor(checker, op, right)
+    _expect_defined(checker, op, right)
     return Binary(type=kind, span=span, uniformity=joined(left, right), op=op, left=left, right=right)
 
 
@@ -115,8 +115,14 @@ def _no_value(checker: Checker, op: str, right: Constant) -> Stop:
     return checker.error("PH116", f"{what} has no value", right.span)
 
 
-def _expect_no_zero_divisor(checker: Checker, op: str, right: Expr) -> None:
-    if op in "/%" and isinstance(right, Constant) and right.value == 0 and dtype_of(right).is_integer:
+def _expect_defined(checker: Checker, op: str, right: Expr) -> None:
+    """Report a constant divisor of zero and a constant shift past the width (PH116)."""
+    dtype = dtype_of(right)
+    if not isinstance(right, Constant) or not dtype.is_integer:
+        return
+    zero = op in "/%" and right.value == 0
+    wide = op in ("<<", ">>") and not 0 <= right.value < dtype.bits
+    if zero or wide:
         raise _no_value(checker, op, right)
 
 
