@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from phobos_nb.dtypes import F16, F32, F64, I32
+from phobos_nb.dtypes import F16, F32, F64, I32, INDEX
 from tests.builtins.calls import checked, evaluated, number, of, refused
 
 NAN = np.nan
@@ -129,6 +129,13 @@ def test_operands_meet_in_a_common_dtype() -> None:
             assert checked("max", *pair).type.dtype == dtype
 
 
+def test_a_constant_index_takes_the_type_of_the_other_integer() -> None:
+    """min(i32, TILE_M) is i32; a variable index stays an index."""
+    assert checked("min", of("i32"), number(64, "index")).type.dtype == I32
+    assert checked("min", number(64, "index"), of("i32")).type.dtype == I32
+    assert checked("min", of("index"), of("i32")).type.dtype == INDEX
+
+
 def test_wrong_operands_are_named_at_their_place() -> None:
     """Counts, kinds, shapes and literals that do not fit, each with its code and span."""
     found = {
@@ -137,8 +144,16 @@ def test_wrong_operands_are_named_at_their_place() -> None:
         "bool": refused("where", of("f32"), of("f32"), of("f32")),
         "shape": refused("max", of("f32", 2, 3), of("f32", 4, 3)),
         "literal": refused("max", of("f16"), number(1e6)),
+        "integer": refused("max", of("u8"), number(300)),
     }
-    codes = {"count": "PH107", "kind": "PH104", "bool": "PH104", "shape": "PH201", "literal": "PH105"}
+    codes = {
+        "count": "PH107",
+        "kind": "PH104",
+        "bool": "PH104",
+        "shape": "PH201",
+        "literal": "PH105",
+        "integer": "PH105",
+    }
     assert {name: d.code for name, d in found.items()} == codes
     assert found["kind"].span == (3, 4)
     assert found["literal"].span == (5, 6)

@@ -6,15 +6,13 @@ constant is wanted, PH201 shapes do not stretch to each other.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from phobos_nb.dtypes import BF16, F16, F32, F64, I32, I64, INDEX, DType, Kind
+from phobos_nb.dtypes import F32, I32, I64, INDEX, DType, Kind
+from phobos_nb.language import numeric
 from phobos_nb.language.registry import CallSite
 from phobos_nb.language.typed import Constant, Convert, Expr, Fill, SharedArray, Tensor
 from phobos_nb.language.types import ScalarType, TileType, Uniformity, ValueType
-
-LARGEST = {F16: 65504.0, BF16: 3.3895313892515355e38, F32: 3.4028234663852886e38, F64: math.inf}
 
 
 def expect_count(site: CallSite, least: int, most: int | None = None) -> None:
@@ -160,32 +158,38 @@ def wanted_dtype(site: CallSite, expr: Expr, wanted: str) -> DType:
 
 
 def converted(site: CallSite, expr: Expr, dtype: DType) -> Expr:
-    """The expression as `dtype`; constants convert when compiling, an oversized one is an error."""
+    """The expression as `dtype`; constants convert when compiling, one that does not fit is PH105."""
+    if isinstance(expr, Constant):
+        return _converted_constant(site, expr, dtype)
     if dtype_of(expr) == dtype:
         return expr
-    if isinstance(expr, Constant) and dtype.is_float:
-        return _float_constant(site, expr, dtype)
     kind = value_type(dtype, shape_of(expr))
     return Convert(type=kind, span=expr.span, uniformity=expr.uniformity, operand=expr)
 
 
-def _float_constant(site: CallSite, expr: Constant, dtype: DType) -> Constant:
-    number = float(expr.value)
-    if math.isfinite(number) and abs(number) > LARGEST[dtype]:
-        raise site.diagnostics.error("PH105", f"{number:g} does not fit {dtype}", expr.span)
-    return Constant(type=ScalarType(dtype), span=expr.span, value=number)
+def _converted_constant(site: CallSite, expr: Constant, dtype: DType) -> Constant:
+    if dtype_of(expr) != dtype and not numeric.fits(expr.value, dtype):
+        shown = f"{expr.value:g}" if isinstance(expr.value, float) else str(expr.value)
+        raise site.diagnostics.error("PH105", f"{shown} does not fit {dtype}", expr.span)
+    value = numeric.convert(expr.value, dtype)
+    return Constant(type=ScalarType(dtype), span=expr.span, value=value)
 
 
 def common(site: CallSite, exprs: Sequence[Expr]) -> list[Expr]:
-    """The expressions converted to their common dtype, by LANGUAGE section 2; literals adapt."""
-    firm = [dtype_of(e) for e in exprs if not _is_literal(e)]
-    literals = [dtype_of(e) for e in exprs if _is_literal(e)]
-    dtype = firm[0] if firm else literals[0]
+    """The expressions converted to their common dtype, by LANGUAGE section 2.
+
+    Literals adapt to the others, and constants of type `index` to other integers.
+    """
+    firm = [e for e in exprs if not _is_literal(e)] or list(exprs)
+    variables = [e for e in firm if not (isinstance(e, Constant) and dtype_of(e) == INDEX)]
+    if any(dtype_of(e).is_integer for e in variables):
+        firm = variables
+    dtype = dtype_of(firm[0])
     for other in firm[1:]:
-        dtype = wider(site, dtype, other)
-    for other in literals:
-        if other.is_float and dtype.is_integer:
-            dtype = other
+        dtype = wider(site, dtype, dtype_of(other))
+    if dtype.is_integer:
+        floats = [dtype_of(e) for e in exprs if dtype_of(e).is_float]
+        dtype = floats[0] if floats else dtype
     return [converted(site, e, dtype) for e in exprs]
 
 
