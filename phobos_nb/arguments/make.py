@@ -48,10 +48,11 @@ def random_arguments(
             elif isinstance(parameter, ScalarParameter):
                 values[parameter.name] = 1
             else:
-                missing = [d for d in parameter.dims if isinstance(d, str) and d not in extents]
-                for dim in missing:
-                    found.type_error("PH701", f"{parameter.name}: extent {dim} is not given")
-                shape = [d if isinstance(d, int) else extents.get(d, 0) for d in parameter.dims]
+                for dim in parameter.dims:
+                    if isinstance(dim, str) and dim not in extents:
+                        found.type_error("PH701", f"{parameter.name}: extent {dim} is not given")
+                        extents[dim] = 0
+                shape = [d if isinstance(d, int) else extents[d] for d in parameter.dims]
                 values[parameter.name] = random_array(parameter.dtype, shape, rng)
     return values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from phobos_nb.compilation.kernel import Kernel
@@ -54,5 +55,6 @@ def kernels(parsed: argparse.Namespace) -> list[Kernel]:
         return list(module)
     if parsed.kernel not in module.kernels:
         known = ", ".join(module.kernels)
-        raise SystemExit(f"phobos-nb: {parsed.file} has no kernel {parsed.kernel}; it has {known}")
+        print(f"error: {parsed.file} has no kernel {parsed.kernel}; it has {known}", file=sys.stderr)
+        raise SystemExit(2)
     return [module[parsed.kernel]]

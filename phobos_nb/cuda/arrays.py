@@ -30,12 +30,13 @@ _TORCH_NAMES = {
 class Library:
     """How the arrays of one library are read on the hot path.
 
-    address(a): the device address of the element at index 0. layout(a): everything else that the
-    checks depend on, hashable. describe(a): for the checks themselves. device(a): GPU ordinal.
-    stream(device): the handle of the library's current stream.
+    present(a): whether it is in GPU memory. address(a): the device address of the element at index
+    0. layout(a): everything else that the checks depend on, hashable. describe(a): for the checks
+    themselves. device(a): GPU ordinal. stream(device): the handle of the library's current stream.
     """
 
     name: str
+    present: Callable[[Any], bool]
     address: Callable[[Any], int]
     layout: Callable[[Any], Hashable]
     describe: Callable[[Any], ArrayDescription]
@@ -89,6 +90,7 @@ def _cupy_library() -> Library:
     current = module.cuda.get_current_stream
     return Library(
         "cupy",
+        present=lambda a: True,  # noqa: ARG005 - CuPy has no arrays in CPU memory
         address=lambda a: a.data.ptr,
         layout=_cupy_layout,
         describe=_describe_cupy,
@@ -116,6 +118,7 @@ def _torch_library() -> Library:
     slow = torch.cuda.current_stream
     return Library(
         "torch",
+        present=lambda a: a.is_cuda,
         address=lambda a: a.data_ptr(),
         layout=_torch_layout,
         describe=_describe_torch,

@@ -20,7 +20,7 @@ from phobos_nb.arguments.grid import Grid, check_limits
 from phobos_nb.arguments.overlap import check_overlap
 from phobos_nb.arguments.scalars import Scalar, check_range, convert_scalar
 from phobos_nb.contract import LaunchContract, Parameter, ScalarParameter, TensorParameter
-from phobos_nb.cuda.arrays import Library, adopt, library_of, on_gpu
+from phobos_nb.cuda.arrays import Library, adopt, library_of
 from phobos_nb.cuda.driver import (
     LoadedKernel,
     check_target,
@@ -232,17 +232,20 @@ class Dispatcher:
 
     def knows(self, arguments: Sequence[Any]) -> bool:
         """Whether these are complete arguments with arrays of libraries met before, on a GPU."""
-        if len(arguments) != len(self._parameters) or not self._tensors:
+        if len(arguments) != len(self._parameters):
             return False
-        first = arguments[self._tensors[0]]
-        return type(first) in self._libraries and on_gpu(first)
+        for position in self._tensors:
+            library = self._libraries.get(arguments[position].__class__)
+            if library is None or not library.present(arguments[position]):
+                return False
+        return True
 
     def ready(self, arguments: Sequence[Any], grid: Any = None) -> Ready:
         """The plan for these arguments, made if need be, with overlap checked."""
         arrays = [arguments[i] for i in self._tensors]
         values = tuple([arguments[i] for i in self._scalars])
         try:
-            libraries = [self._libraries[type(a)] for a in arrays]
+            libraries = [self._libraries[a.__class__] for a in arrays]
         except KeyError:
             arrays = [adopt(a) for a in arrays]
             libraries = [self._library(a) for a in arrays]
