@@ -111,7 +111,7 @@ def to_ptx(module: ModuleOp, target: Target) -> str:
     return _unescaped(found.group(1))
 
 
-_PTX = re.compile(r'#gpu\.object<[^"]*"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_PTX = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 
 

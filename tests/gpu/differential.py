@@ -27,7 +27,8 @@ from phobos_nb.compilation.module import load_with
 from phobos_nb.cuda.driver import cupy, describe_gpus
 from phobos_nb.language.meaning import run as run_meaning
 from phobos_nb.options import CompileOptions
-from tests.examples_cases import CASES, LAYOUTS, ExampleCase, copied, with_layout, worst
+from tests.examples.case import worst
+from tests.examples_cases import CASES, LAYOUTS, ExampleCase, copied, with_layout
 from tests.gpu.placed import Placed
 from tests.gpu.stored import StoredKernel, load
 from tests.gpu.upstream import launch as launch_upstream

@@ -10,8 +10,6 @@ own pipeline, which needs mlir-opt-22.
 from __future__ import annotations
 
 import argparse
-import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -21,8 +19,9 @@ from pathlib import Path
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.module import load_with
 from phobos_nb.contract import Variant
+from phobos_nb.ir.upstream import to_ptx
 from phobos_nb.language.aliasing import in_place_pairs
-from phobos_nb.options import CompileOptions, environment
+from phobos_nb.options import CompileOptions
 from phobos_nb.target import get
 from tests.examples_cases import CASES
 from tests.gpu.stored import StoredKernel, save
@@ -76,34 +75,7 @@ def ptx(compilation: Compilation) -> bytes:
 
 def upstream(compilation: Compilation) -> bytes:
     """PTX of upstream's pipeline for the same thread-level module."""
-    target = compilation.configuration.target
-    options = f"cubin-chip={target.upstream_chip} cubin-features={target.ptx_feature} cubin-format=isa"
-    if compilation.contract.variant.index_bits == 32:
-        options += " index-bitwidth=32"
-    run = subprocess.run(
-        [environment().mlir_opt or "mlir-opt-22", f"--gpu-lower-to-nvvm-pipeline={options}"],
-        input=compilation.thread_generic,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return ptx_of_binary(run.stdout).encode()
-
-
-def ptx_of_binary(module: str) -> str:
-    """The PTX text inside the `gpu.binary` that upstream printed."""
-    start = module.index('assembly = "') + len('assembly = "')
-    stop = module.index('"', start)
-    return ESCAPE.sub(_unescaped, module[start:stop])
-
-
-ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
-"""A byte in an MLIR string: two hexadecimal digits, or one character that stands for itself."""
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    code = match[1]
-    return chr(int(code, 16)) if len(code) == 2 else {"n": "\n", "t": "\t"}.get(code, code)
+    return to_ptx(compilation.thread_module, compilation.configuration.target).encode()
 
 
 def main() -> int:

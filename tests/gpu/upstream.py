@@ -30,7 +30,7 @@ def launch(
     kernel = load_kernel(ptx, contract)
     values: list[Any] = []
     for argument in contract.arguments:
-        values += _parameters(argument, contract.variant.index_bits, arrays, extents, scalars)
+        values += _parameters(argument, arrays, extents, scalars)
     table = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
     shared = contract.shared_bytes if contract.dynamic_shared else 0
     driver = driver_api()
@@ -46,12 +46,11 @@ def launch(
 
 def _parameters(
     argument: EntryArgument,
-    index_bits: int,
     arrays: Mapping[str, Any],
     extents: Mapping[str, int],
     scalars: Mapping[str, float],
 ) -> list[Any]:
-    index = ctypes.c_int64 if index_bits == 64 else ctypes.c_int32
+    index = ctypes.c_int64  # whatever the kernel's own index width
     if argument.kind == "pointer":
         array = arrays[argument.name]
         address = ctypes.c_uint64(array.data.ptr)
