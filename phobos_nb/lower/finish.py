@@ -5,9 +5,11 @@ from __future__ import annotations
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import Pure
+from xdsl.traits import is_side_effect_free
 
 from phobos_nb.ir.dialects import gpu
+from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.fold import constant_value
 
 _ALSO_PURE = frozenset(
     (
@@ -16,11 +18,10 @@ _ALSO_PURE = frozenset(
         "gpu.grid_dim",
         "gpu.dynamic_shared_memory",
         "memref.get_global",
-        "memref.view",
         "vector.create_mask",
     )
 )
-"""Ops without the trait `Pure` in xDSL that compute a value of their operands all the same."""
+"""Ops for which xDSL knows no effects, but that compute a value of their operands all the same."""
 
 
 def finish(function: gpu.FuncOp) -> None:
@@ -31,9 +32,15 @@ def finish(function: gpu.FuncOp) -> None:
     _erase_dead(body)
 
 
+def merge_equal(kernel: KernelOp) -> None:
+    """Merge equal pure ops of a tile kernel, so that equal addresses are one value."""
+    _merge(kernel.body.block, {})
+
+
 def is_pure(op: Operation) -> bool:
     """Whether the op only computes results from operands, and may be moved, merged or left out."""
-    return bool(op.results) and not op.regions and (op.has_trait(Pure) or op.name in _ALSO_PURE)
+    free = is_side_effect_free(op) or op.name in _ALSO_PURE
+    return bool(op.results) and not op.regions and free
 
 
 def _hoist(block: Block) -> None:
@@ -59,8 +66,9 @@ def _hoist_loop(loop: scf.ForOp) -> None:
 
 
 def _may_trap(op: Operation) -> bool:
-    """Divisions stay where they are: the loop around may not run at all."""
-    return isinstance(op, arith.DivSIOp | arith.RemSIOp | arith.DivUIOp | arith.RemUIOp)
+    """Divisions by what may be zero stay where they are: the loop around may not run at all."""
+    divides = isinstance(op, arith.DivSIOp | arith.RemSIOp | arith.DivUIOp | arith.RemUIOp)
+    return divides and not constant_value(op.operands[1])
 
 
 _Key = tuple[object, ...]

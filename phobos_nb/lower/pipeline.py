@@ -16,7 +16,7 @@ from phobos_nb.lower.assign_layouts import Assignment, assign_layouts
 from phobos_nb.lower.distribute import distribute
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
 from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around, set_attributes
-from phobos_nb.lower.finish import finish
+from phobos_nb.lower.finish import finish, merge_equal
 from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
@@ -76,6 +76,10 @@ class _Work:
     function: gpu.FuncOp | None = None
 
 
+def _merge_equal(work: _Work) -> None:
+    merge_equal(work.kernel)
+
+
 def _drop_masks(work: _Work) -> None:
     work.checks = drop_masks(work.kernel)
 
@@ -130,6 +134,7 @@ def _finish(work: _Work) -> None:
 
 
 PASSES = (
+    _merge_equal,
     _drop_masks,
     _assign_layouts,
     _stage_operands,
