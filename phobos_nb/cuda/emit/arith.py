@@ -275,8 +275,12 @@ def _extremum(e: Emitter, op: Operation) -> None:
     e.elementwise(op.results[0], op.operands, compute)
 
 
-@row("arith.maxnumf", "arith.minnumf")
-def _extremum_number(e: Emitter, op: Operation) -> None:
+LIBRARY = {"arith.maxnumf": "fmax", "arith.minnumf": "fmin", "arith.remf": "fmod"}
+"""Functions of two floats; the f32 one has an `f` after its name. `fmod` is exact."""
+
+
+@row(*LIBRARY)
+def _library(e: Emitter, op: Operation) -> None:
     ctype = e.scalar_type(op.results[0])
-    name = ("fmax" if op.name == "arith.maxnumf" else "fmin") + ("" if ctype == "double" else "f")
+    name = LIBRARY[op.name] + ("" if ctype == "double" else "f")
     e.elementwise(op.results[0], op.operands, binary(e, ctype, lambda a, b: f"{name}({a}, {b})"))

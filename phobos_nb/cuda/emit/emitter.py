@@ -109,7 +109,8 @@ class Emitter:
     def call(self, helper: str, *arguments: str, template: str = "") -> str:
         """A call of a helper in namespace `ph`, which is then printed above the kernel."""
         self.helpers[helper] = None
-        return f"ph::{helper}{template}({', '.join(arguments)})"
+        name = helper.split(".")[0]
+        return f"ph::{name}{template}({', '.join(arguments)})"
 
     def buffer(self, symbol: str, size: int) -> str:
         """The name of a static shared buffer of `size` bytes, declared at the kernel's start."""
