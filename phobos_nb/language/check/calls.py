@@ -152,5 +152,19 @@ def _builtin(checker: Checker, node: CallExpression) -> Expr:
         checker.require_together(level, f"`{spec.name}`", node.span)
     elif any(isinstance(a.type, TileType) for a in values):
         checker.require_together(Uniformity.CTA, "a tile operation", node.span)
+    if not spec.pure and any(isinstance(a, Tensor) for a in arguments):
+        _warn_repeated(checker, spec.name, values, node)
     site = CallSite(spec.name, arguments, node.span, checker.diagnostics, checker.constants)
     return spec.check(site)
+
+
+def _warn_repeated(checker: Checker, name: str, values: tuple[Expr, ...], node: CallExpression) -> None:
+    """An atomic on scalars that all threads repeat with the same operands is seldom meant."""
+    uniform = operators.joined(*values) is Uniformity.CTA and checker.flow.level is Uniformity.CTA
+    if uniform and not any(isinstance(v.type, TileType) for v in values):
+        checker.diagnostics.warn(
+            "PH304",
+            f"every thread of the CTA repeats this `{name}` with the same operands",
+            node.span,
+            help="guard it with `if ctx.thread == 0`, or use `A[i] += s`, which adds once per CTA",
+        )

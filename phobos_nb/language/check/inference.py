@@ -37,29 +37,34 @@ def bind_arguments(
 ) -> None:
     """Bind generics and parameters in the current scope, which is the function's own."""
     generics = {g.name: g for g in function.generics}
-    pairs = tuple(zip(function.parameters, arguments, strict=True))
-    for parameter, argument in pairs:
-        _infer(checker, parameter, argument, generics)
+    spans = [a.span for a in node.arguments]
+    triples = tuple(zip(function.parameters, arguments, spans, strict=True))
+    for parameter, argument, span in triples:
+        _infer(checker, parameter, argument, span, generics)
     for generic in function.generics:
         if generic.name not in checker.scope.names:
             checker.scope.names[generic.name] = _default(checker, function, generic, node)
-    for parameter, argument in pairs:
-        _bind(checker, parameter, argument)
+    for parameter, argument, span in triples:
+        _bind(checker, parameter, argument, span)
 
 
 def _infer(
-    checker: Checker, parameter: ParameterNode, argument: Argument, generics: dict[str, Generic]
+    checker: Checker,
+    parameter: ParameterNode,
+    argument: Argument,
+    span: Span,
+    generics: dict[str, Generic],
 ) -> None:
     kind = parameter.type
     element = kind if isinstance(kind, NamedType) else kind.element
     dtype = dtype_of(argument) if isinstance(argument, Expr) else argument.type.dtype
     if element.name in generics:
-        _agree(checker, element.name, dtype, argument.span)
+        _agree(checker, element.name, dtype, span)
     if isinstance(kind, ShapedType):
         dims = _dims(argument)
         if len(dims) == len(kind.dims):
             for dim, extent in zip(kind.dims, dims, strict=True):
-                _infer_dim(checker, dim, extent, argument.span)
+                _infer_dim(checker, dim, extent, span)
 
 
 def _dims(argument: Argument) -> tuple[int | str, ...]:
@@ -117,21 +122,23 @@ def _default(
     return Alias(flag, "a constant")
 
 
-def _bind(checker: Checker, parameter: ParameterNode, argument: Argument) -> None:
+def _bind(checker: Checker, parameter: ParameterNode, argument: Argument, span: Span) -> None:
     kind = parameter.type
     if isinstance(kind, ShapedType) and kind.kind in ("tensor", "shared"):
-        checker.declare(parameter.name, _memory(checker, parameter, kind, argument), parameter.span)
+        checker.declare(
+            parameter.name, _memory(checker, parameter, kind, argument, span), parameter.span
+        )
         return
     resolved = resolve_local(checker, kind)
     if not isinstance(argument, Expr) or not isinstance(resolved, ScalarType | TileType):
         message = f"the parameter `{parameter.name}` is a value, found {argument.type}"
-        raise checker.error("PH104", message, argument.span)
+        raise checker.error("PH104", message, span)
     what = f"the parameter `{parameter.name}`"
     value = assigned(checker, argument, resolved.dtype, what)
     if isinstance(resolved, TileType):
         value = filled(checker, value, resolved.shape, what)
     elif shape_of(value):
-        raise checker.error("PH206", f"{what} is a scalar, found {value.type}", argument.span)
+        raise checker.error("PH206", f"{what} is a scalar, found {value.type}", span)
     checker.declare(parameter.name, _by_value(checker, parameter, value), parameter.span)
 
 
@@ -143,24 +150,24 @@ def _by_value(checker: Checker, parameter: ParameterNode, value: Expr) -> Bindin
 
 
 def _memory(
-    checker: Checker, parameter: ParameterNode, kind: ShapedType, argument: Argument
+    checker: Checker, parameter: ParameterNode, kind: ShapedType, argument: Argument, span: Span
 ) -> Tensor | SharedArray:
     """A tensor or shared array is passed as it is; its type must agree with the parameter's."""
     wanted = Tensor if kind.kind == "tensor" else SharedArray
     what = f"the parameter `{parameter.name}`"
     if not isinstance(argument, wanted):
         message = f"{what} is a {kind.kind}, found {argument.type}"
-        raise checker.error("PH104", message, argument.span)
+        raise checker.error("PH104", message, span)
     dtype = resolve_dtype(checker, kind.element)
     if argument.type.dtype != dtype:
         message = f"{what} has elements of {dtype}, found {argument.type}"
-        raise checker.error("PH104", message, argument.span)
+        raise checker.error("PH104", message, span)
     dims = _dims(argument)
     if len(dims) != len(kind.dims):
         message = f"{what} has {len(kind.dims)} axes, found {argument.type}"
-        raise checker.error("PH104", message, argument.span)
+        raise checker.error("PH104", message, span)
     for dim, extent in zip(kind.dims, dims, strict=True):
         if not isinstance(dim, Name) and constant_int(checker, dim, "a dim") != extent:
             message = f"{what} does not have the dims of {argument.type}"
-            raise checker.error("PH104", message, argument.span)
+            raise checker.error("PH104", message, span)
     return argument
