@@ -100,7 +100,7 @@ def to_ptx(module: ModuleOp, target: Target) -> str:
     Vectors and math are lowered first: the pipeline alone leaves `insert_strided_slice`,
     `outerproduct` and `math.fma` behind. Kernels take memrefs as descriptors, see `parameters`.
     """
-    nvvm = f"cubin-chip={target.name} cubin-features={target.ptx_feature} cubin-format=isa opt-level=3"
+    nvvm = f"cubin-chip={target.upstream_chip} cubin-features={target.ptx_feature} cubin-format=isa opt-level=3"
     passes = (
         "builtin.module(gpu.module(convert-math-to-llvm,convert-vector-to-llvm),"
         f"gpu-lower-to-nvvm-pipeline{{{nvvm}}})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, cast
 
 from xdsl.dialects import arith as xdsl_arith
-from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import FixedBitwidthType, IndexType, IntegerAttr, IntegerType, i1, i64
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
@@ -289,6 +289,9 @@ class TruncIOp(_Convert):
     CONVERTS: ClassVar[str] = "integer to narrower integer"
 
     name = "arith.trunci"
+    overflow_flags = prop_def(
+        IntegerOverflowAttr, default_value=IntegerOverflowAttr("none"), prop_name="overflowFlags"
+    )
 
     def converts(self, source: Attribute, target: Attribute) -> bool:
         """To a narrower integer."""

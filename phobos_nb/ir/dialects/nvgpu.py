@@ -128,7 +128,7 @@ class DeviceAsyncCreateGroupOp(IRDLOperation):
     tokens = var_operand_def(AsyncTokenType())
     token = result_def(AsyncTokenType())
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-    assembly_format = "$tokens attr-dict"
+    assembly_format = "(`(` $tokens^ `)`)? attr-dict"
 
     def __init__(self, tokens: Sequence[Value] = ()) -> None:
         super().__init__(operands=[tokens], result_types=[AsyncTokenType()])
