@@ -100,10 +100,10 @@ def to_ptx(module: ModuleOp, target: Target) -> str:
     Vectors and math are lowered first: the pipeline alone leaves `insert_strided_slice`,
     `outerproduct` and `math.fma` behind. Kernels take memrefs as descriptors, see `parameters`.
     """
-    nvvm = f"cubin-chip={target.upstream_chip} cubin-features={target.ptx_feature} cubin-format=isa opt-level=3"
+    chip = f"cubin-chip={target.upstream_chip} cubin-features={target.ptx_feature}"
     passes = (
         "builtin.module(gpu.module(convert-math-to-llvm,convert-vector-to-llvm),"
-        f"gpu-lower-to-nvvm-pipeline{{{nvvm}}})"
+        f"gpu-lower-to-nvvm-pipeline{{{chip} cubin-format=isa opt-level=3}})"
     )
     found = _PTX.search(_run(generic(module), f"--pass-pipeline={passes}"))
     if found is None:

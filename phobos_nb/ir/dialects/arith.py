@@ -293,6 +293,10 @@ class TruncIOp(_Convert):
         IntegerOverflowAttr, default_value=IntegerOverflowAttr("none"), prop_name="overflowFlags"
     )
 
+    assembly_format = (
+        "$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($result)"
+    )
+
     def converts(self, source: Attribute, target: Attribute) -> bool:
         """To a narrower integer."""
         widths = _widths(source, target)
