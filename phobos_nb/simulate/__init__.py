@@ -1,1 +1,4 @@
-"""Thread MLIR executed over NumPy lanes, with the rules of the GPU."""
+"""Thread MLIR executed over NumPy lanes, with the rules of the GPU.
+
+`simulate` (in `launch`) runs a module; `records` holds what it reports.
+"""

@@ -1,0 +1,241 @@
+"""Simulating a launch: arguments in, chunks of CTAs through, findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from phobos_nb.contract import EntryArgument, LaunchContract
+from phobos_nb.simulate.clocks import Clocks, Epochs, VectorClocks
+from phobos_nb.simulate.decode import decode, find_kernel
+from phobos_nb.simulate.machine import LaunchShape, Machine, Watch, shadows_for
+from phobos_nb.simulate.memory import POISON, SharedMemory, Tensor, place_tensors
+from phobos_nb.simulate.program import Program, element_dtype
+from phobos_nb.simulate.recorder import Cta, Recorder, Stopped
+from phobos_nb.simulate.records import SimulationResult
+from phobos_nb.simulate.schedule import run_chunk
+from phobos_nb.simulate.shadow import Shadow
+from phobos_nb.simulate.strand import WARP
+from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
+
+CHUNK_LANES = 8192
+"""Lanes that are simulated together."""
+CHUNK_BYTES = 1 << 28
+"""Bytes that the values of a chunk may take."""
+OTHER_POISON = 0x3D
+"""A second poison byte: unwritten memory matters when the outputs differ under the two."""
+
+
+def simulate(
+    module: ModuleOp,
+    contract: LaunchContract,
+    arguments: Mapping[str, Any],
+    *,
+    grid: Cta | None = None,
+    ctas: Sequence[int] | None = None,
+    races: bool = True,
+    banks: bool = True,
+    trace: int = 0,
+    seed: int = 0,
+    stop_at_first: bool = False,
+    in_place: bool = False,
+) -> SimulationResult:
+    """Run a thread module over the caller's arrays.
+
+    Parameters
+    ----------
+    arguments
+        Name of each parameter -> array (shape as in the signature) or number.
+    grid
+        CTAs per axis; inferred by the contract's grid rule when absent.
+    ctas
+        Linear numbers of the CTAs to run (x fastest), all of them when absent.
+    races, banks
+        Whether to look for races and to count wavefronts, lines and sectors.
+    trace
+        0 records no events.
+    seed
+        0 runs all warps in step; another number runs each warp on its own, in an order it decides.
+    stop_at_first
+        End at the first race or fault.
+    in_place
+        Copy the outputs back into the caller's arrays.
+
+    A read of unwritten shared memory is a fault if the outputs depend on what was read: then a second
+    run over other poison gives other outputs (a prefetch that is never used does not).
+    The caller's arrays are otherwise left alone. Faults and races are in the result, not raised.
+    """
+    kernel = find_kernel(module, contract.entry)
+    program = decode(kernel)
+    arrays = {t.name: np.asarray(arguments[t.name]) for t in contract.tensors}
+    shape = LaunchShape(contract.threads, grid or contract.grid.shape(symbols(contract, arrays)))
+    numbers = np.arange(int(np.prod(shape.grid))) if ctas is None else np.array(ctas, np.int64)
+    dtypes = [element_dtype(v.type) for v in kernel.body.block.args]
+
+    def run(poison: int, watch: Watch) -> _Launch:
+        recorder = Recorder(program.places, stop_at_first=stop_at_first)
+        launch = _Launch(program, contract, shape, place_tensors(arrays), recorder, watch, poison)
+        values = entry_values(contract, launch.tensors, arguments, arrays, dtypes)
+        with np.errstate(all="ignore"):
+            launch.run(numbers, values, seed)
+        return launch
+
+    launch = run(POISON, Watch(races, banks, trace, program.shared_unit))
+    outputs = launch.outputs()
+    if launch.recorder.has("uninitialised"):
+        other = run(OTHER_POISON, Watch(races=False, banks=False)).outputs()
+        if all(outputs[n].tobytes() == other[n].tobytes() for n in outputs):
+            launch.recorder.forget("uninitialised")
+    if in_place:
+        for name, output in outputs.items():
+            arrays[name][...] = output
+    return launch.result(outputs, len(numbers))
+
+
+class _Launch:
+    """One launch in progress. `poison` is the byte in shared memory that nothing has written."""
+
+    def __init__(
+        self,
+        program: Program,
+        contract: LaunchContract,
+        shape: LaunchShape,
+        tensors: dict[str, Tensor],
+        recorder: Recorder,
+        watch: Watch,
+        poison: int,
+    ) -> None:
+        self.program = program
+        self.contract = contract
+        self.shape = shape
+        self.tensors = tensors
+        self.recorder = recorder
+        self.watch = watch
+        self.poison = poison
+        self.counts = [0] * len(program.code)
+        self.masked: dict[int, int] = {}
+        self.prints: list[tuple[int, str]] = []
+        self.shadows: dict[int, Shadow] = {}
+        recorder.reasons = program.reasons
+
+    def outputs(self) -> dict[str, Array]:
+        """The contents of the tensors that the kernel writes, in the caller's shapes."""
+        written = [t.name for t in self.contract.tensors if t.writes]
+        return {name: np.array(self.tensors[name].contents()) for name in written}
+
+    def run(self, numbers: Ints, values: list[Value], seed: int) -> None:
+        """Run the CTAs with these linear numbers, in chunks that fit in memory."""
+        if not len(numbers):
+            return
+        if seed:
+            numbers = np.random.default_rng(seed).permutation(numbers)
+        size = self._chunk_size()
+        try:
+            for start in range(0, len(numbers), size):
+                machine = self._machine(numbers[start : start + size])
+                run_chunk(machine, self.program, values, seed)
+        except Stopped:
+            return
+
+    def _chunk_size(self) -> int:
+        """CTAs per chunk."""
+        by_bytes = CHUNK_BYTES // max(1, self.program.lane_bytes)
+        return max(1, min(CHUNK_LANES, by_bytes) // self.shape.threads)
+
+    def _machine(self, numbers: Ints) -> Machine:
+        count, threads = len(numbers), self.shape.threads
+        clocks: Clocks = (
+            VectorClocks(count, threads // WARP) if self.program.needs_clocks else Epochs(count)
+        )
+        shared = SharedMemory(count, self.contract.shared_bytes, self.poison)
+        if self.watch.races:
+            self._prepare_shadows(clocks)
+        return Machine(
+            self.shape,
+            numbers,
+            self.tensors,
+            shared,
+            clocks,
+            self.recorder,
+            self.watch,
+            self._shared_shadow(shared, clocks),
+            self.shadows,
+            self.counts,
+            masked=self.masked,
+            prints=self.prints,
+        )
+
+    def _prepare_shadows(self, clocks: Clocks) -> None:
+        """Global shadows live for the launch, but the clocks of a chunk order its accesses."""
+        written = {t.name for t in self.contract.tensors if t.writes}
+        if not self.shadows:
+            self.shadows.update(shadows_for(self.tensors, written, clocks, self.shape.threads))
+        for shadow in self.shadows.values():
+            shadow.enter_reads()
+            shadow.clocks = clocks
+
+    def _shared_shadow(self, shared: SharedMemory, clocks: Clocks) -> Shadow | None:
+        if not self.watch.races or not self.contract.shared_bytes:
+            return None
+        units = len(shared.allocation.buffer) // self.watch.unit
+        return Shadow(units, clocks, self.shape.threads, across=False, unit=self.watch.unit)
+
+    def result(self, outputs: dict[str, Array], ctas: int) -> SimulationResult:
+        """Everything that was seen."""
+        recorder = self.recorder
+        for pc, count in enumerate(self.counts):
+            recorder.instructions[self.program.ops[pc]] += count
+        for condition, inside in self.program.guards:
+            left_out = self.masked.get(condition, 0)
+            for counts in recorder.accesses.values():
+                if counts.record.place.index in inside:
+                    counts.record.masked += left_out * counts.elements
+        self.prints.sort(key=lambda p: p[0])
+        return SimulationResult(
+            outputs,
+            recorder.races,
+            recorder.faults,
+            recorder.access_records(),
+            recorder.line_records(),
+            recorder.barrier_records(),
+            recorder.events,
+            [text for _, text in self.prints],
+            sum(recorder.instructions),
+            ctas,
+        )
+
+
+def symbols(contract: LaunchContract, arrays: Mapping[str, Array]) -> dict[str, int]:
+    """The run-time extents of a call: each symbol from the first tensor that names it."""
+    found: dict[str, int] = {}
+    for tensor in contract.tensors:
+        for dim, extent in zip(tensor.dims, arrays[tensor.name].shape, strict=True):
+            if isinstance(dim, str):
+                found.setdefault(dim, extent)
+    return found
+
+
+def entry_values(
+    contract: LaunchContract,
+    tensors: Mapping[str, Tensor],
+    arguments: Mapping[str, Any],
+    arrays: Mapping[str, Array],
+    dtypes: Sequence[DTypeLike],
+) -> list[Value]:
+    """The values of the entry's arguments, see Note [Entry arguments] in `contract`."""
+    extents = symbols(contract, arrays)
+
+    def one(argument: EntryArgument, dtype: DTypeLike) -> Value:
+        if argument.kind == "pointer":
+            return Ref(tensors[argument.name], 0, (1,), dtype)
+        if argument.kind == "stride":
+            return tensors[argument.name].strides[argument.axis]
+        if argument.kind == "extent":
+            return extents[argument.name]
+        value = dtype.type(arguments[argument.name])
+        return value.item() if dtype.kind in "iub" else value
+
+    return [one(a, d) for a, d in zip(contract.arguments, dtypes, strict=True)]

@@ -1,0 +1,80 @@
+"""Rows of the dialect `nvgpu`: asynchronous copies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation
+
+from phobos_nb.ir.dialects.nvgpu import (
+    DeviceAsyncCopyOp,
+    DeviceAsyncCreateGroupOp,
+    DeviceAsyncWaitOp,
+)
+from phobos_nb.simulate.access import load, locate
+from phobos_nb.simulate.copies import commit, issue, wait
+from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
+from phobos_nb.simulate.site import Site
+from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.values import Ref
+
+
+def _copy(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, DeviceAsyncCopyOp)
+    n = op.dst_elements.value.data
+    d.touch(op.dst.type)
+    source = Site(d.op, "load", (n,), n)
+    target = Site(d.op, "async", (n,), n)
+    dst, dst_indices = d.slot(op.dst), d.slots(op.dst_indices)
+    src, src_indices = d.slot(op.src), d.slots(op.src_indices)
+    given = None if op.src_elements is None else d.slot(op.src_elements)
+    token, dtype = d.slot(op.token), element_dtype(op.dst.type)
+    ramp = np.arange(n, dtype=np.int64)[:, None]
+
+    def step(m: Machine, s: Strand) -> None:
+        v = s.values
+        v[token] = 0
+        from_: Ref = v[src]
+        live, fill = s.mask, None
+        if given is not None:
+            live, fill = ramp < v[given], np.zeros((n, 1), dtype)
+            live = np.broadcast_to(live, (n, s.count)) if s.mask is None else live & s.mask
+            live = None if live.all() else live
+        where = locate(m, s, source, from_, flat_index(from_, v, src_indices), ramp, live)
+        data: Any = load(m, s, source, from_, where, fill=fill)
+        to: Ref = v[dst]
+        there = locate(m, s, target, to, flat_index(to, v, dst_indices), ramp, s.mask)
+        issue(m, s, target, to, there, data)
+
+    return step
+
+
+def _create_group(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, DeviceAsyncCreateGroupOp)
+    token = d.slot(op.token)
+
+    def step(m: Machine, s: Strand) -> None:
+        s.values[token] = 0
+        commit(s)
+
+    return step
+
+
+def _wait(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, DeviceAsyncWaitOp)
+    groups = 0 if op.groups is None else op.groups.value.data
+
+    def step(m: Machine, s: Strand) -> None:
+        wait(m, s, groups)
+
+    return step
+
+
+ROWS: dict[str, Row] = {
+    "nvgpu.device_async_copy": _copy,
+    "nvgpu.device_async_create_group": _create_group,
+    "nvgpu.device_async_wait": _wait,
+}

@@ -1,0 +1,185 @@
+"""Rows of the dialect `scf`: structured control flow as jumps, with masks where lanes diverge.
+
+A condition that all active lanes share is a jump. One that differs runs both ways under masks. Where
+code that blocks (a barrier, a wait) is entered by whole warps only, the strand splits instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, Region
+
+from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.ops.loops import for_row, while_row
+from phobos_nb.simulate.program import Decoder, Label, Row, Step, dtype_of
+from phobos_nb.simulate.program_points import SPLIT
+from phobos_nb.simulate.strand import WARP, Frame, Strand
+from phobos_nb.simulate.values import Bools, Ints, Value, choose, is_array, take
+
+WAITS = {"nvgpu.mbarrier.try_wait.parity", "nvvm.barrier", "nvvm.cluster.wait"}
+"""Operations at which a warp may wait for another one that goes a different way."""
+
+
+@dataclass
+class IfFrame:
+    """A diverged `scf.if`: the mask outside, the condition, and what the first branch yielded."""
+
+    mask: Bools | None
+    condition: Bools
+    yielded: list[Value]
+
+    def select(self, lanes: Ints, count: int) -> Frame:
+        """The part of some lanes."""
+        return IfFrame(
+            None if self.mask is None else self.mask[lanes],
+            self.condition[lanes],
+            [take(v, lanes, count) for v in self.yielded],
+        )
+
+
+def if_row(d: Decoder, op: Operation) -> None:
+    """Decode both branches, one after the other, with a step at the end of each."""
+    assert isinstance(op, scf.IfOp)
+    results = d.slots(op.output)
+    kinds = [dtype_of(v.type) for v in op.output]
+    second, end = Label(), Label()
+    index = d.op
+    d.emit(_begin(d, op, second))
+    first = len(d.program.places)
+    yields = _branch(d, op.true_region)
+    if masks_accesses(op.true_region):
+        d.program.guards.append((index, range(first, len(d.program.places))))
+    d.resume(index)
+    d.emit(_first_end(results, yields, second, end))
+    second.pc = d.here
+    yields = _branch(d, op.false_region)
+    d.resume(index)
+    d.emit(_second_end(results, yields, kinds))
+    end.pc = d.here
+
+
+def _branch(d: Decoder, region: Region) -> list[int]:
+    """Decode a branch; the slots of what it yields."""
+    if not region.blocks:
+        return []
+    last = d.block(region.block)
+    return [] if last is None else d.slots(last.operands)
+
+
+def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
+    condition, here = d.slot(op.cond), d.here
+    waits, index = contains(op, WAITS), d.op
+
+    def step(m: Machine, s: Strand) -> int | None:
+        c = s.values[condition]
+        if not is_array(c):
+            s.frames.append(None)
+            return None if c else second.pc
+        live = c if s.mask is None else c & s.mask
+        entering = int(live.sum())
+        active = s.count if s.mask is None else int(s.mask.sum())
+        m.masked[index] = m.masked.get(index, 0) + active - entering
+        if not entering:
+            s.frames.append(None)
+            return second.pc
+        if entering == active:
+            s.frames.append(None)
+            return None
+        if waits and warp_uniform(c, s):
+            s.pc = here
+            m.strands.extend(s.split(whole_warps(c, s)))
+            return SPLIT
+        s.frames.append(IfFrame(s.mask, c, []))
+        s.set_mask(live)
+        return None
+
+    return step
+
+
+def warp_uniform(condition: Bools, s: Strand) -> bool:
+    """Whether all active lanes of each warp agree."""
+    rows = condition.reshape(-1, WARP)
+    if s.mask is None:
+        return bool((rows == rows[:, :1]).all())
+    mask = s.mask.reshape(-1, WARP)
+    return not ((rows & mask).any(1) & (~rows & mask).any(1)).any()
+
+
+def whole_warps(condition: Bools, s: Strand) -> Bools:
+    """The lanes of the warps of which an active lane meets the condition."""
+    live = condition if s.mask is None else condition & s.mask
+    return np.repeat(live.reshape(-1, WARP).any(1), WARP)
+
+
+ACCESSES = {"memref.load", "memref.store", "vector.load", "vector.store", "nvgpu.device_async_copy"}
+
+
+def masks_accesses(region: Region) -> bool:
+    """Whether a branch holds accesses and no further control flow, so that its condition masks them."""
+    ops = [o for b in region.blocks for o in b.ops]
+    return any(o.name in ACCESSES for o in ops) and not any(o.regions for o in ops)
+
+
+def contains(op: Operation, names: set[str]) -> bool:
+    """Whether an operation of one of these names is inside."""
+    return any(o.name in names for o in op.walk())
+
+
+def _first_end(results: list[int], yields: list[int], second: Label, end: Label) -> Step:
+    def step(m: Machine, s: Strand) -> int:
+        v = s.values
+        frame: Any = s.frames[-1]
+        values = [v[y] for y in yields]
+        if frame is None:
+            s.frames.pop()
+            for r, value in zip(results, values, strict=False):
+                v[r] = value
+            return end.pc
+        frame.yielded = values
+        outside = ~frame.condition
+        s.set_mask(outside if frame.mask is None else outside & frame.mask)
+        return second.pc
+
+    return step
+
+
+def _second_end(results: list[int], yields: list[int], kinds: list[Any]) -> Step:
+    def step(m: Machine, s: Strand) -> None:
+        v = s.values
+        frame: Any = s.frames.pop()
+        values = [v[y] for y in yields]
+        if frame is None:
+            for r, value in zip(results, values, strict=True):
+                v[r] = value
+            return
+        for r, yes, no, kind in zip(results, frame.yielded, values, kinds, strict=True):
+            v[r] = choose(frame.condition, yes, no, kind)
+        s.set_mask(frame.mask)
+
+    return step
+
+
+def _execute_region(d: Decoder, op: Operation) -> None:
+    block: Block = op.regions[0].block
+    last = d.block(block)
+    if last is None:
+        return
+    moves = list(zip(d.slots(op.results), d.slots(last.operands), strict=True))
+
+    def step(m: Machine, s: Strand) -> None:
+        for r, y in moves:
+            s.values[r] = s.values[y]
+
+    d.emit(step)
+
+
+ROWS: dict[str, Row] = {
+    "scf.if": if_row,
+    "scf.for": for_row,
+    "scf.while": while_row,
+    "scf.execute_region": _execute_region,
+}

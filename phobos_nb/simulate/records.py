@@ -1,0 +1,222 @@
+"""What a simulation reports: plain data, one class per kind of finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FaultKind = Literal[
+    "out_of_bounds",
+    "misaligned",
+    "uninitialised",
+    "barrier_divergence",
+    "deadlock",
+    "division_by_zero",
+    "shift",
+    "shuffle",
+    "assert",
+    "trap",
+]
+RaceKind = Literal["read after write", "write after read", "write after write", "copy in flight"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """An operation and where it comes from: 1-based line and column, 0 when unknown."""
+
+    op: str
+    index: int
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        where = f"line {self.line}:{self.column}" if self.line else f"op {self.index}"
+        return f"{self.op} at {where}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something the GPU forbids or leaves undefined, at the first thread that did it.
+
+    `tensor` and `element` name the memory for accesses (element index in the tensor, or byte
+    offset in shared memory); `count` is how often it happened at this place.
+    """
+
+    kind: FaultKind
+    message: str
+    place: Place
+    cta: tuple[int, int, int]
+    thread: int
+    tensor: str = ""
+    element: tuple[int, ...] = ()
+    count: int = 1
+
+    @property
+    def lane(self) -> int:
+        """The thread's lane in its warp."""
+        return self.thread % 32
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.place}, CTA {self.cta}, thread {self.thread}, {self.count} times)"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses to one unit of memory with no synchronisation between them.
+
+    `first` came earlier in the simulated order; threads are numbered within their CTAs. `tensor` is
+    "shared" or a parameter's name, `element` a byte offset or the element's index.
+    """
+
+    kind: RaceKind
+    first: Place
+    second: Place
+    first_cta: tuple[int, int, int]
+    second_cta: tuple[int, int, int]
+    first_thread: int
+    second_thread: int
+    tensor: str
+    element: tuple[int, ...]
+    count: int = 1
+
+    def __str__(self) -> str:
+        where = f"{self.tensor}[{', '.join(map(str, self.element))}]"
+        who = f"thread {self.second_thread} against thread {self.first_thread}"
+        if self.first_cta != self.second_cta:
+            who += f", CTA {self.second_cta} against {self.first_cta}"
+        return f"{self.kind}: {self.second} and {self.first} on {where}, {who} ({self.count} times)"
+
+
+@dataclass
+class AccessRecord:
+    """Counts of one memory operation over the whole run; sums over warps.
+
+    executions: warps that issued it. elements: elements moved; masked: elements a mask left out.
+    wavefronts and fewest_wavefronts: shared memory, `None` where the hardware shows no number.
+    lines, sectors: 128-byte lines and 32-byte sectors of global memory touched.
+    """
+
+    place: Place
+    kind: str
+    space: Literal["shared", "global"]
+    tensor: str = ""
+    bytes_per_lane: int = 0
+    executions: int = 0
+    elements: int = 0
+    masked: int = 0
+    bytes: int = 0
+    wavefronts: int | None = 0
+    fewest_wavefronts: int = 0
+    lines: int = 0
+    fewest_lines: int = 0
+    sectors: int = 0
+    fewest_sectors: int = 0
+
+    @property
+    def conflicts(self) -> int | None:
+        """Wavefronts beyond the fewest possible."""
+        return None if self.wavefronts is None else self.wavefronts - self.fewest_wavefronts
+
+
+@dataclass(frozen=True)
+class LineRecord:
+    """Counts of one source line: warp instructions issued, and its accesses added up."""
+
+    line: int
+    instructions: int
+    wavefronts: int | None
+    fewest_wavefronts: int
+    lines: int
+    fewest_lines: int
+    sectors: int
+    fewest_sectors: int
+    masked: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class BarrierRecord:
+    """One barrier operation: the reason it is kept and how many CTAs passed it, in total."""
+
+    place: Place
+    reason: str
+    executions: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """One executed step of a traced CTA; `detail` is what the operation did, `addresses` per thread."""
+
+    place: Place
+    cta: tuple[int, int, int]
+    active: int
+    detail: str = ""
+    threads: tuple[int, ...] = ()
+    addresses: tuple[int, ...] = ()
+
+
+@dataclass
+class SimulationResult:
+    """What a launch left behind and what was seen on the way.
+
+    outputs: for each tensor parameter that was written, its contents in the caller's shape.
+    bank_conflicts: shared-memory accesses, worst first; global_accesses: the others.
+    printed: lines of device prints in order.
+    """
+
+    outputs: dict[str, np.ndarray[Any, np.dtype[Any]]]
+    races: list[Race] = field(default_factory=list[Race])
+    faults: list[Fault] = field(default_factory=list[Fault])
+    accesses: list[AccessRecord] = field(default_factory=list[AccessRecord])
+    lines: list[LineRecord] = field(default_factory=list[LineRecord])
+    barriers: list[BarrierRecord] = field(default_factory=list[BarrierRecord])
+    trace: list[Event] = field(default_factory=list[Event])
+    printed: list[str] = field(default_factory=list[str])
+    instructions: int = 0
+    ctas: int = 0
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is wrong: no race and no fault."""
+        return not self.races and not self.faults
+
+    @property
+    def bank_conflicts(self) -> list[AccessRecord]:
+        """Shared-memory accesses with their wavefronts, most conflicts first."""
+        shared = [a for a in self.accesses if a.space == "shared"]
+        return sorted(shared, key=lambda a: -(a.conflicts or 0))
+
+    @property
+    def global_accesses(self) -> list[AccessRecord]:
+        """Global-memory accesses with the lines and sectors they touch."""
+        return [a for a in self.accesses if a.space == "global"]
+
+    @property
+    def masked(self) -> int:
+        """Elements that masks left out, over all accesses."""
+        return sum(a.masked for a in self.accesses)
+
+    def frame(self) -> pd.DataFrame:
+        """The accesses as a pandas frame, one row per operation."""
+        return _frame(self.accesses)
+
+    def line_frame(self) -> pd.DataFrame:
+        """The source lines as a pandas frame."""
+        return _frame(self.lines)
+
+
+def _frame(records: Iterable[Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        row = asdict(record)
+        place = row.pop("place", None)
+        rows.append({**({} if place is None else place), **row})
+    return pd.DataFrame(rows)

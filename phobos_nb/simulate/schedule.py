@@ -1,0 +1,87 @@
+"""Running the strands of a chunk: one after the other until each ends, deadlocks reported."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phobos_nb.simulate.barriers import release
+from phobos_nb.simulate.machine import Machine, whole_chunk
+from phobos_nb.simulate.program import Program
+from phobos_nb.simulate.program_points import BLOCKED, SPLIT
+from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.values import Value
+
+
+def run_chunk(m: Machine, program: Program, arguments: list[Value], seed: int) -> None:
+    """Run a chunk of CTAs to the end. With a seed, every warp is a strand, taken in random order."""
+    start = whole_chunk(m, program.slots)
+    for slot, value in zip(program.arguments, arguments, strict=True):
+        start.values[slot] = value
+    order = np.random.default_rng(seed) if seed else None
+    running = [start] if order is None else _warps_apart(start)
+    waiting: list[Strand] = []
+    while running or waiting:
+        if not running:
+            running = _wake(m, waiting, running)
+            if not running:
+                running = _deadlock(m, waiting)
+            continue
+        strand = running.pop(int(order.integers(len(running))) if order is not None else -1)
+        status = run_strand(m, program, strand)
+        if status == SPLIT:
+            running += m.strands
+            m.strands.clear()
+        elif status == BLOCKED:
+            waiting.append(strand)
+            running += _wake(m, waiting, running)
+
+
+def run_strand(m: Machine, program: Program, s: Strand) -> int:
+    """Run a strand until it ends, blocks or splits; the reason."""
+    code, counts = program.code, m.counts
+    pc = s.pc
+    while True:
+        counts[pc] += s.warps
+        following = code[pc](m, s)
+        if following is None:
+            pc += 1
+        elif following >= 0:
+            pc = following
+        else:
+            return following
+
+
+def _warps_apart(start: Strand) -> list[Strand]:
+    return [start.part(np.flatnonzero(start.warp == w)) for w in range(int(start.warp.max()) + 1)]
+
+
+def _wake(m: Machine, waiting: list[Strand], running: list[Strand]) -> list[Strand]:
+    """Take the strands that may go on out of the waiting ones."""
+    ready = release(m, waiting, running)
+    ready += [s for s in waiting if s not in ready and s.waiting.ready(m, s)]
+    for s in ready:
+        s.waiting = None
+        waiting.remove(s)
+    return ready
+
+
+def _deadlock(m: Machine, waiting: list[Strand]) -> list[Strand]:
+    """Nobody can move. Strands of several CTAs are split and tried again, then the end is reported."""
+    if any(len(s.active_ctas) > 1 for s in waiting):
+        apart = [s.part(np.flatnonzero(s.cta == c)) for s in waiting for c in np.unique(s.cta).tolist()]
+        waiting[:] = apart
+        return []
+    _report(m, waiting)
+    waiting.clear()
+    return []
+
+
+def _report(m: Machine, waiting: list[Strand]) -> None:
+    lines: list[str] = []
+    for s in waiting:
+        warps = sorted({int(w) for w in s.warp})
+        cta = m.shape.coordinates(int(m.ctas[s.cta[0]]))
+        lines.append(f"warps {warps} of CTA {cta} wait for {s.waiting.describe(m)}")
+    first = waiting[0]
+    text = "deadlock: nobody can go on; " + "; ".join(lines)
+    m.recorder.fault("deadlock", first.waiting.op, text, m.cta_of(first, 0), int(first.thread[0]))
