@@ -82,7 +82,7 @@ def run_all(tab: Page) -> None:
     """Run every cell and wait until the kernel is idle again."""
     tab.get_by_role("menuitem", name="Run", exact=True).click()
     tab.get_by_text("Run All Cells", exact=True).click()
-    tab.wait_for_selector(".jp-Notebook .jp-InputPrompt:has-text('[*]')", timeout=30_000)
+    time.sleep(2)
     tab.wait_for_function(
         "![...document.querySelectorAll('.jp-InputPrompt')].some(p => p.innerText.includes('[*]'))",
         timeout=300_000,
@@ -96,6 +96,7 @@ def main() -> None:
     parser.add_argument("--run", action="store_true", help="run all cells first")
     parser.add_argument("--open", action="append", default=[], help="panes to open, by title")
     parser.add_argument("--height", type=int, default=1300)
+    parser.add_argument("--scroll", type=int, default=0, help="pixels from the top of the notebook")
     parser.add_argument("--to", type=Path, default=IMAGES)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -124,6 +125,7 @@ def photograph(tab: Page, address: str, theme: str, arguments: argparse.Namespac
         run_all(tab)
     for title in arguments.open:
         tab.locator(".ph summary", has_text=title).first.click()
+    tab.locator(".jp-WindowedPanel-outer").first.evaluate(f"e => e.scrollTop = {arguments.scroll}")
     path = arguments.to / f"{arguments.notebook.stem}-{theme}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     tab.screenshot(path=path)

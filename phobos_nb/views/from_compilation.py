@@ -11,7 +11,7 @@ from phobos_nb.contract import Parameter, ScalarParameter
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.source import Source
 from phobos_nb.views.compilation import Barrier, CompilationView, Fact, Note
-from phobos_nb.views.listing import Line, Listing, listing, missing, source_listing
+from phobos_nb.views.listing import Line, Listing, Mix, listing, missing, source_listing
 from phobos_nb.views.shared_memory import Buffer, SharedMemory
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 ABSENT = {"PH601", "PH602"}
 """The codes for NVRTC and nvdisasm that are not installed."""
 
-ABSENT = {"PH601", "PH602"}
-"""The codes for NVRTC and nvdisasm that are not installed."""
+PADDING = {"NOP"}
+"""Instructions that fill up the end of the code and belong to no line."""
 
 STAGES = (
     ("Tile MLIR", "mlir", "tile_mlir"),
@@ -87,7 +87,7 @@ def _note(diagnostic: Diagnostic, source: Source) -> Note:
 
 def _listings(compilation: Compilation) -> Iterator[Listing]:
     source = compilation.source
-    yield source_listing(source.text, source.first_line)
+    yield source_listing(source.text, source.first_line, _mixes(compilation))
     for title, language, attribute in STAGES:
         try:
             text: str = getattr(compilation, attribute)
@@ -99,6 +99,19 @@ def _listings(compilation: Compilation) -> Iterator[Listing]:
                 yield Listing(title, language, _cuda_lines(compilation), whole)
             else:
                 yield listing(title, language, text, source.name, whole=whole)
+
+
+def _mixes(compilation: Compilation) -> dict[int, Mix]:
+    """Source line -> the instructions it became; empty where there is no disassembler."""
+    from phobos_nb.cuda.sass import instructions, mix
+
+    try:
+        code = instructions(compilation.sass)
+    except PhobosError as error:
+        _absence(error)
+        return {}
+    own = [i for i in code if i.file.endswith(compilation.source.name) and i.family not in PADDING]
+    return {line: tuple(counts.most_common()) for line, counts in mix(own).items()}
 
 
 def _cuda_lines(compilation: Compilation) -> tuple[Line, ...]:

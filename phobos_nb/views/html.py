@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import accumulate
 
 from phobos_nb.views.compilation import Barrier, CompilationView, Fact, Note, barrier_label
 from phobos_nb.views.highlight import pieces
@@ -19,8 +20,8 @@ from phobos_nb.views.listing import Line, Listing
 from phobos_nb.views.shared_memory import Buffer, SharedMemory
 from phobos_nb.views.svg import PAGE, ruler
 
-PANE_BYTES = 18_000
-"""A pane stops at this size: a saved cell with all of them stays below 150 KB."""
+LISTINGS_BYTES = 110_000
+"""Bytes for all listings of a cell: saved, it stays below 150 KB."""
 
 OPEN = ("Source", "CUDA")
 """The panes that are open at first."""
@@ -69,7 +70,7 @@ def _note(note: Note) -> str:
 
 
 def _panes(view: CompilationView, opened: Sequence[str]) -> Iterable[str]:
-    bodies = [(listing.title, _listing(listing)) for listing in view.listings]
+    bodies = list(zip((x.title for x in view.listings), _listings(view.listings), strict=True))
     if view.memory is not None:
         bodies.append(("Shared memory", _memory(view.memory)))
     bodies.append(("Barriers", _barriers(view.barriers)))
@@ -84,31 +85,63 @@ def _pane(title: str, body: str, *, is_open: bool) -> str:
     )
 
 
-def _listing(listing: Listing) -> str:
+def _listings(listings: Sequence[Listing]) -> list[str]:
+    """The listings' bodies, cut where they would not fit together."""
+    lines = [_lines(listing) for listing in listings]
+    budgets = shares([sum(map(_saved, shown)) for shown in lines], LISTINGS_BYTES)
+    return list(map(_body, listings, lines, budgets))
+
+
+def shares(wanted: Sequence[int], total: int) -> list[int]:
+    """What each gets of a total: the small all they want, the large equal parts of the rest."""
+    given = [0] * len(wanted)
+    left = total
+    for done, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
+        given[index] = min(wanted[index], left // (len(wanted) - done))
+        left -= given[index]
+    return given
+
+
+def _saved(html: str) -> int:
+    """Bytes in a saved notebook, where quotes and line ends are escaped."""
+    return len(html.encode()) + html.count('"') + html.count("\n")
+
+
+def _body(listing: Listing, lines: Sequence[str], budget: int) -> str:
     if listing.missing:
         return f"<p>{escape(listing.missing)}</p>"
-    can_focus = listing.language == "phobos"
-    shown: list[str] = []
-    size = 0
-    for line in listing.lines:
-        shown.append(_line(line, listing.language, can_focus=can_focus))
-        size += len(shown[-1])
-        if size > PANE_BYTES:
-            break
-    left = len(listing.lines) - len(shown)
+    sizes = accumulate(map(_saved, lines))
+    shown = sum(size <= budget for size in sizes)
+    left = len(lines) - shown
     more = (
         f"<p>{left:,} more lines. The whole text: <code>{escape(listing.whole)}</code></p>"
         if left
         else ""
     )
-    return f"<pre>{''.join(shown)}</pre>{more}"
+    return f"<pre>{''.join(lines[:shown])}</pre>{more}"
 
 
-def _line(line: Line, language: str, *, can_focus: bool) -> str:
+def _lines(listing: Listing) -> list[str]:
+    most = max((line.instructions for line in listing.lines), default=0)
+    return [_line(line, listing.language, most) for line in listing.lines]
+
+
+def _line(line: Line, language: str, most: int) -> str:
+    """One line; a source line can be reached with Tab and has its instruction bar if `most` is not 0."""
     text = "".join(_piece(kind, piece) for kind, piece in pieces(line.text, language))
     origin = "" if line.origin is None else f" o{line.origin}' data-n='{line.origin}"
-    focus = " tabindex=0" if can_focus and line.text.strip() else ""
-    return f"<span class='l{origin}'{focus}>{text}\n</span>"
+    focus = " tabindex=0" if language == "phobos" and line.text.strip() else ""
+    bar = _bar(line, most) if most else ""
+    return f"<span class='l{origin}'{focus}>{bar}{text}\n</span>"
+
+
+def _bar(line: Line, most: int) -> str:
+    """How many instructions the line became, as a bar whose tip names them."""
+    if not line.mix:
+        return "<span class='m'></span>"
+    named = ", ".join(f"{count} {family}" for family, count in line.mix)
+    width = max(2, round(100 * line.instructions / most))
+    return f"<span class='m' title='{escape(named)}'><span style='width:{width}%'></span></span>"
 
 
 TAGS = {"k": ("<b>", "</b>"), "c": ("<i>", "</i>"), "": ("", "")}

@@ -15,16 +15,28 @@ A back end may put a folder before the name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+
+Mix = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line as shown; `origin` is the source line it came from, as the reader's editor numbers it."""
+    """One line as shown.
+
+    origin: the source line it came from, as the reader's editor numbers it. mix: what a source line
+    became, instruction families with their counts, most first.
+    """
 
     text: str
     origin: int | None = None
+    mix: Mix = ()
+
+    @property
+    def instructions(self) -> int:
+        """How many machine instructions the line became."""
+        return sum(count for _, count in self.mix)
 
 
 @dataclass(frozen=True)
@@ -98,10 +110,11 @@ def listing(title: str, language: str, text: str, name: str, *, whole: str = "")
     return Listing(title, language, lines, whole)
 
 
-def source_listing(text: str, first_line: int) -> Listing:
+def source_listing(text: str, first_line: int, mixes: Mapping[int, Mix] | None = None) -> Listing:
     """The pane of Phobos source; each line is its own origin, numbered as the reader sees it."""
-    lines = text.rstrip("\n").split("\n")
-    return Listing("Source", "phobos", tuple(Line(t, first_line + i) for i, t in enumerate(lines)))
+    known = mixes or {}
+    numbered = enumerate(text.rstrip("\n").split("\n"), first_line)
+    return Listing("Source", "phobos", tuple(Line(t, n, known.get(n, ())) for n, t in numbered))
 
 
 def missing(title: str, language: str, reason: str) -> Listing:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from html.parser import HTMLParser
 
 from phobos_nb.views.compilation import summary
-from phobos_nb.views.html import PANE_BYTES, page
-from phobos_nb.views.listing import Line, Listing
-from tests.views.models import VIEW
+from phobos_nb.views.html import page, shares
+from phobos_nb.views.listing import Line, Listing, source_listing
+from tests.views.models import SOURCE, VIEW
 
 
 class Tags(HTMLParser):
@@ -79,17 +80,32 @@ def test_lines_of_one_origin_are_linked_by_class() -> None:
     assert ".ph:has(.o4:hover) .o4" in html
 
 
-def test_a_long_listing_is_cut_and_says_where_the_whole_is() -> None:
-    """No pane grows past its budget by more than a line; the rest is counted."""
-    long = Listing(
-        "CUDA", "cuda", tuple(Line(f"x{i} = {i};", 3) for i in range(5000)), "scale.compile().cuda"
-    )
-    html = page(dataclasses.replace(VIEW, listings=(long,)))
-    assert len(html) < PANE_BYTES + 12_000
-    shown = html.count("<span class='l ")
-    (left,) = re.findall(r"([\d,]+) more lines", html)
-    assert shown + int(left.replace(",", "")) == 5000
-    assert "scale.compile().cuda" in html
+def test_long_listings_are_cut_and_say_where_the_whole_is() -> None:
+    """A saved cell stays below 150 KB: what does not fit is counted, short listings stay whole."""
+    long = tuple(Line(f'x{i} = "{i}";', 3) for i in range(5000))
+    listings = [Listing(f"CUDA {n}", "cuda", long, f"scale.compile().cuda{n}") for n in range(3)]
+    html = page(dataclasses.replace(VIEW, listings=(VIEW.listings[0], *listings)))
+    assert 100_000 < len(json.dumps(html)) < 140_000
+    shown = html.count("<span class='l ") - len(VIEW.listings[0].lines)
+    left = [int(count.replace(",", "")) for count in re.findall(r"([\d,]+) more lines", html)]
+    assert shown + sum(left) == 15_000
+    assert len(left) == 3
+    assert "scale.compile().cuda2" in html
+
+
+def test_room_is_shared_fairly() -> None:
+    """The small get all they want; the large get equal parts of what is left."""
+    assert shares([10, 1000, 500, 2000], 1000) == [10, 330, 330, 330]
+    assert shares([10, 20], 1000) == [10, 20]
+    assert shares([], 1000) == []
+
+
+def test_a_source_line_shows_what_it_became() -> None:
+    """The line with the most instructions has the full bar; the tip names families and counts."""
+    mixes = {4: (("FFMA", 12), ("LDS", 4)), 5: (("STG", 4),)}
+    html = page(dataclasses.replace(VIEW, listings=(source_listing(SOURCE, 2, mixes),)))
+    assert "title='12 FFMA, 4 LDS'><span style='width:100%'>" in html
+    assert "title='4 STG'><span style='width:25%'>" in html
 
 
 def test_a_missing_stage_says_how_to_get_it() -> None:
