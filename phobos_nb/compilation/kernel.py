@@ -98,13 +98,17 @@ class Kernel:
 
         return BoundCall(self._device(), tuple(values.values()), grid)
 
-    def simulate(self, *arguments: Any, grid: Any = None, **named: Any) -> SimulationResult:
+    def simulate(
+        self, *arguments: Any, grid: Any = None, drop_barrier: int | None = None, **named: Any
+    ) -> SimulationResult:
         """Run the compiled thread MLIR over NumPy lanes with the GPU's rules.
 
         Takes NumPy arrays, which stay as they are: results are in `outputs` of what it returns.
+        drop_barrier: leave out a kept barrier, by number, to see the race that it prevents.
         """
         values = host_values(name_arguments(self.name, self.parameters, arguments, named))
-        configuration = resolve(self.options)
+        dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
+        configuration = resolve(replace(self.options, drop_barrier=dropped))
         call = solve(self, values, describe_host, grid, configuration.target)
         compilation = self._compiled_for(call, configuration)
         arguments = {name: call.scalars.get(name, value) for name, value in values.items()}

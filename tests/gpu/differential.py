@@ -22,7 +22,7 @@ import numpy as np
 
 from phobos_nb import builtins
 from phobos_nb.arguments.array import describe_numpy
-from phobos_nb.arguments.variant import choose_variant
+from phobos_nb.arguments.variant import choose_variant, suits
 from phobos_nb.compilation.module import load_with
 from phobos_nb.cuda.driver import cupy, describe_gpus
 from phobos_nb.language.meaning import run as run_meaning
@@ -81,11 +81,13 @@ def _names(case: ExampleCase) -> list[str]:
 
 
 def layouts_for(kernel: StoredKernel, values: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The layouts that a call would use this variant for."""
+    """The layouts that a call would use this variant for; for upstream's PTX all that it suits."""
+    variant = kernel.contract.variant
     for layout in LAYOUTS:
         placed = with_layout(dict(values), layout)
         arrays = [describe_numpy(v) for v in placed.values() if isinstance(v, np.ndarray)]
-        if choose_variant(arrays, kernel.contract.variant.index_bits) == kernel.contract.variant:
+        chosen = choose_variant(arrays, variant.index_bits) == variant
+        if chosen or (kernel.kind == "upstream" and suits(variant, arrays)):
             yield layout, placed
 
 
