@@ -146,7 +146,7 @@ class Compilation:
     def code(self) -> NvrtcResult:
         """What NVRTC made of the CUDA: PTX, cubin and log; from the disk cache where it is there."""
         cuda = self.cuda_source
-        return self._stage("nvrtc", lambda: stages.machine_code(cuda, self.typed, self.configuration))
+        return self._stage("nvrtc", lambda: stages.machine_code(cuda, self.source, self.configuration))
 
     @property
     def ptx(self) -> str:

@@ -111,8 +111,8 @@ class Kernel:
         configuration = resolve(replace(self.options, drop_barrier=dropped))
         call = solve(self, values, describe_host, grid, configuration.target)
         compilation = self._compiled_for(call, configuration)
-        arguments = {name: call.scalars.get(name, value) for name, value in values.items()}
-        return stages.simulate(compilation.thread_module, compilation.contract, arguments, call.grid)
+        converted = {name: call.scalars.get(name, value) for name, value in values.items()}
+        return stages.simulate(compilation.thread_module, compilation.contract, converted, call.grid)
 
     def _host_call(self, values: Mapping[str, Any], grid: Any) -> Callable[[], None]:
         values = host_values(values)

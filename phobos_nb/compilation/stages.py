@@ -119,13 +119,11 @@ def cuda(module: ModuleOp, configuration: Configuration) -> CudaSource:
     return emit(module, configuration.target)
 
 
-def machine_code(cuda: CudaSource, typed: TypedKernel, configuration: Configuration) -> NvrtcResult:
+def machine_code(cuda: CudaSource, source: Source, configuration: Configuration) -> NvrtcResult:
     """CUDA C++ to PTX and cubin, through the disk cache."""
-    from phobos_nb.cuda import cache, nvrtc
+    from phobos_nb.cuda.build import build
 
-    arch, name = configuration.target.nvrtc_arch, f"{typed.name}.cu"
-    key = cache.key(cuda.text, arch, nvrtc.OPTIONS, nvrtc.version(), {"name": name})
-    return cache.Cache().get_or(key, lambda: nvrtc.compile(cuda.text, arch, name, (), typed.source))
+    return build(cuda, configuration.target, source)
 
 
 def sass(cubin: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import importlib.metadata
+import sys
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -72,11 +72,15 @@ def capability(device: int) -> tuple[int, int]:
 
 
 def native_chip() -> str | None:
-    """The target of the current GPU, None where there is no GPU or CuPy, or it is not supported."""
-    try:
-        target = for_capability(*capability(current_device()))
-    except Exception:  # CuPy raises its own errors where driver or GPU are missing
-        return None
+    """The target of the current GPU, None where there is no GPU or it is not supported.
+
+    Needs no CuPy, and does not load it: without it the first GPU counts as the current one.
+    """
+    if "cupy" in sys.modules and driver_version() is not None:
+        found = capability(current_device())
+    else:
+        found = first_capability()
+    target = for_capability(*found) if found else None
     return target.name if target else None
 
 
@@ -181,17 +185,41 @@ def _version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
-def driver_version() -> tuple[int, int] | None:
-    """The CUDA version that the installed driver supports, asked without CuPy; None without a driver."""
+@cache
+def library() -> Any:
+    """The driver's own library through ctypes, None where no driver is installed."""
     for name in ("libcuda.so.1", "libcuda.so", "nvcuda.dll"):
         try:
-            library = ctypes.CDLL(name)
+            return ctypes.CDLL(name)
         except OSError:
             continue
-        number = ctypes.c_int(0)
-        if library.cuDriverGetVersion(ctypes.byref(number)) == 0:
-            return number.value // 1000, number.value % 1000 // 10
     return None
+
+
+def driver_version() -> tuple[int, int] | None:
+    """The CUDA version that the installed driver supports, asked without CuPy; None without one."""
+    number = ctypes.c_int(0)
+    if library() is None or library().cuDriverGetVersion(ctypes.byref(number)) != 0:
+        return None
+    return number.value // 1000, number.value % 1000 // 10
+
+
+@cache
+def first_capability() -> tuple[int, int] | None:
+    """The compute capability of GPU 0, asked without CuPy; None without a GPU."""
+    driver, device = library(), ctypes.c_int(0)
+    if driver is None or driver.cuInit(0) != 0 or driver.cuDeviceGet(ctypes.byref(device), 0) != 0:
+        return None
+    numbers = (ctypes.c_int * 2)()
+    for i, attribute in enumerate(CAPABILITY_ATTRIBUTES):
+        place = ctypes.byref(numbers, i * ctypes.sizeof(ctypes.c_int))
+        if driver.cuDeviceGetAttribute(place, attribute, device) != 0:
+            return None
+    return numbers[0], numbers[1]
+
+
+CAPABILITY_ATTRIBUTES = (75, 76)
+"""CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR of cuda.h."""
 
 
 def describe_gpus() -> list[str]:
@@ -210,6 +238,8 @@ def describe_gpus() -> list[str]:
 
 def package_versions() -> dict[str, str]:
     """Versions of what a measurement depends on; empty where a package is not there."""
+    import importlib.metadata
+
     found: dict[str, str] = {}
     for name in ("cupy-cuda13x", "cupy-cuda12x", "torch", "triton", "nvidia-cuda-nvrtc"):
         try:
