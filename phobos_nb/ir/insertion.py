@@ -133,6 +133,15 @@ class Inserter:
             self.home.add_op(op)
         self._last_constant = op
 
+    def drop_unused_constants(self) -> None:
+        """Erase the constants that folding left without a use."""
+        unused = [key for key, op in self._constants.items() if not op.result.uses.get_length()]
+        for key in unused:
+            op = self._constants.pop(key)
+            if op.parent is not None:
+                op.detach()
+                op.erase()
+
     def index(self, value: int) -> SSAValue:
         """A constant index."""
         return self.constant(value, INDEX)

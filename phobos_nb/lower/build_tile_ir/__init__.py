@@ -38,6 +38,7 @@ def build(kernel: TypedKernel, builtins: Builtins, index_bits: int) -> ModuleOp:
             )
     state.values[root.live] = builder.true()
     Statements(state).block(kernel.body)
+    builder.drop_unused_constants()
     return ModuleOp([op])
 
 
