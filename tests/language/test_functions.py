@@ -140,7 +140,7 @@ def test_early_returns(kind: str):
         ("let a = f(x)", "fn f(i: i32) -> i32 { return i }", [("PH104", 2, 11)]),
         ("let a = f(1.5)", "fn f(i: i32) -> i32 { return i }", [("PH104", 2, 11)]),
         ("let a = f(1)", "fn f(A: tensor<f32>[N]) -> i32 { return 1 }", [("PH104", 2, 11)]),
-        ("let a = f(A)", "fn f(A: tensor<f32>[N, M]) -> i32 { return 1 }", [("PH104", 1, 10)]),
+        ("let a = f(A)", "fn f(A: tensor<f32>[N, M]) -> i32 { return 1 }", [("PH104", 2, 11)]),
         ("let a = f(1)", "fn f(i: i32) -> i32 { if i > 0 { return 1 } }", [("PH113", 4, 4)]),
         ("let a = f(1)", "fn f(i: i32) { return 1 }", [("PH113", 4, 23)]),
         ("let a = f(1)", "fn f(i: i32) -> i32 { return }", [("PH113", 4, 23)]),

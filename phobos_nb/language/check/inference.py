@@ -125,9 +125,8 @@ def _default(
 def _bind(checker: Checker, parameter: ParameterNode, argument: Argument, span: Span) -> None:
     kind = parameter.type
     if isinstance(kind, ShapedType) and kind.kind in ("tensor", "shared"):
-        checker.declare(
-            parameter.name, _memory(checker, parameter, kind, argument, span), parameter.span
-        )
+        memory = _memory(checker, parameter, kind, argument, span)
+        checker.declare(parameter.name, memory, parameter.span)
         return
     resolved = resolve_local(checker, kind)
     if not isinstance(argument, Expr) or not isinstance(resolved, ScalarType | TileType):
