@@ -106,10 +106,12 @@ def contract(typed: TypedKernel, configuration: Configuration, lowered: Lowered)
 
 
 def entry_name(module: ModuleOp) -> str:
-    """The symbol of the only `gpu.func` of a thread-level module."""
+    """The name that the machine code has for the only `gpu.func` of a thread-level module."""
+    from phobos_nb.cuda.emit import entry_name as printed
     from phobos_nb.ir.dialects import gpu
 
-    return next(op for op in module.walk() if isinstance(op, gpu.FuncOp)).sym_name.data
+    symbol = next(op for op in module.walk() if isinstance(op, gpu.FuncOp)).sym_name.data
+    return printed(symbol)
 
 
 def cuda(module: ModuleOp, configuration: Configuration) -> CudaSource:

@@ -42,7 +42,7 @@ def sections(cubin: bytes) -> list[Section]:
         (table,) = struct.unpack_from("<Q", cubin, 40)
         size, count, names_at = struct.unpack_from("<HHH", cubin, 58)
         raw = [struct.unpack_from("<IIQQQQI", cubin, table + k * size) for k in range(count)]
-    except struct.error as error:
+    except (struct.error, OverflowError) as error:
         raise ValueError("a cubin that is cut short") from error
     names = raw[names_at][4]
     return [Section(_string(cubin, names + r[0]), r[1], r[4], r[5], r[6]) for r in raw]

@@ -68,7 +68,7 @@ def simulate(
     run over other poison gives other outputs (a prefetch that is never used does not).
     The caller's arrays are otherwise left alone. Faults and races are in the result, not raised.
     """
-    kernel = find_kernel(module, contract.entry)
+    kernel = find_kernel(module)
     program = decode(kernel)
     arrays = {t.name: np.asarray(arguments[t.name]) for t in contract.tensors}
     shape = LaunchShape(contract.threads, grid or contract.grid.shape(symbols(contract, arrays)))

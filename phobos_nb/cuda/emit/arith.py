@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from phobos_nb.cuda.emit.arithmetic import binary, extremum, in_float, larger, smaller
@@ -12,7 +13,7 @@ from phobos_nb.cuda.emit.spelling import UNSIGNED, constant, constant_elements
 from phobos_nb.cuda.emit.table import row
 from phobos_nb.cuda.intervals import full
 from phobos_nb.cuda.ranges import PREDICATES
-from phobos_nb.cuda.reading import integer, is_vector
+from phobos_nb.cuda.reading import element_type, integer, is_vector
 
 WIDTHS = ("bool", "signed char", "short", "int", "long long")
 """Integer types from narrow to wide."""
@@ -59,12 +60,17 @@ SYMBOLS = {"arith.addi": "+", "arith.subi": "-", "arith.muli": "*"}
 
 @row("arith.addi", "arith.subi", "arith.muli")
 def _sum(e: Emitter, op: Operation) -> None:
-    """Two's complement; signed C++ only where the range shows that it cannot overflow."""
+    """Two's complement; signed C++ only where the range shows that it cannot overflow.
+
+    A 64-bit index is an offset in memory or a part of one, which is far from 2^63.
+    """
     result, symbol = op.results[0], SYMBOLS[op.name]
     own = e.scalar_type(result)
     wide = widest(e, (result, *op.operands))
     unsigned = UNSIGNED[wide]
-    if e.ranges.of(result) != full(e.ranges.bits(result)):
+    bits = e.ranges.bits(result)
+    offset = bits == 64 and isinstance(element_type(result.type), IndexType)
+    if offset or e.ranges.of(result) != full(bits):
         types = e.promoted(op.operands, wide)
         e.elementwise(result, op.operands, lambda a, b: _as(own, wide, f"{a} {symbol} {b}"), types)
         return

@@ -24,7 +24,14 @@ _CUDA_WORDS = """
 CUDA_WORDS = frozenset(_CUDA_WORDS.split())
 """Words that CUDA, the compiler's predefined macros or the printed helpers use."""
 
-RESERVED = KEYWORDS | CUDA_WORDS
+_FUNCTIONS = """
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf exp exp2 expm1 fabs floor fma
+    fmax fmin fmod log log10 log1p log2 pow rint round rsqrt sin sinh sqrt tan tanh trunc
+    """
+FUNCTIONS = frozenset(name + suffix for name in _FUNCTIONS.split() for suffix in ("", "f"))
+"""Functions of the CUDA math library that rows call by name, in double and single precision."""
+
+RESERVED = KEYWORDS | CUDA_WORDS | FUNCTIONS
 
 
 def identifier(text: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from phobos_nb.cuda.emit import memory
 from phobos_nb.cuda.emit.emitter import Emitter, Spelled
 from phobos_nb.cuda.emit.table import row
 from phobos_nb.cuda.intervals import INT32
@@ -101,6 +102,9 @@ def _if(e: Emitter, op: Operation) -> None:
     if predicable(op):
         _predicated(e, op)
         return
+    if _is_guarded_load(op):
+        _guarded_load(e, op)
+        return
     for result in op.results:
         e.declare(result)
     then, other = op.regions
@@ -111,6 +115,27 @@ def _if(e: Emitter, op: Operation) -> None:
         _branch(e, op, other.block)
         e.depth -= 1
         e.line("}")
+
+
+def _is_guarded_load(op: Operation) -> bool:
+    """Whether a branch only loads one element where the other yields a value known before."""
+    if len(op.results) != 1:
+        return False
+    then, other = (list(region.block.ops) for region in op.regions)
+    loads = len(then) == 2 and len(other) == 1 and then[0].name == "memref.load"
+    return loads and then[1].operands[0] is then[0].results[0]
+
+
+def _guarded_load(e: Emitter, op: Operation) -> None:
+    """`condition ? A[i] : other`, which reads as the mask that it is."""
+    load, other = op.regions[0].block.first_op, _last(op.regions[1].block).operands[0]
+    result = op.results[0]
+    assert load is not None
+    own = e.ctype(result)
+    element = memory.element(e, load.operands[0], load.operands[1:])
+    if e.scalar_type(load.operands[0]) != own:
+        element = f"({own}){element}"
+    e.define(result, f"{e.text(op.operands[0])} ? {element} : {e.text(other, own)}")
 
 
 def _has_else(op: Operation) -> bool:
