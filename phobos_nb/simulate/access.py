@@ -53,7 +53,7 @@ def _bounded(
         return live
     index, lane = _first(outside)
     element = ref.memory.index_of(int(elements[(*index, lane)]), ref.dtype.itemsize)
-    verb = "reads" if site.kind == "load" else "writes"
+    verb = "reads" if site.kind in ("load", "matrix") else "writes"
     report_lanes(
         m,
         s,
@@ -125,33 +125,51 @@ def store(m: Machine, s: Strand, site: Site, ref: Ref, where: Located, value: Va
     shape = (*site.shape, s.count)
     positions = np.broadcast_to(where.positions(), shape)
     values = np.broadcast_to(np.asarray(value, ref.dtype), shape)
-    shadow = m.shadow_of(ref.memory) if m.watch.races else None
+    shadow = m.shadow_of(ref.memory)
     before = None if shadow is None else typed.take(positions, mode="clip")
     if where.live is None:
         typed[positions] = values
     else:
         live = np.broadcast_to(where.live, shape)
         typed[positions[live]] = values[live]
-    if shadow is not None and before is not None:
+    changed = None
+    if before is not None:
+        after = typed.take(positions, mode="clip")
+        changed = (_bits(before) != _bits(values)) | (_bits(after) != _bits(values))
+    watch_write(m, s, site, ref, where, changed=changed)
+
+
+def watch_write(
+    m: Machine,
+    s: Strand,
+    site: Site,
+    ref: Ref,
+    where: Located,
+    *,
+    changed: Bools | None = None,
+    atomic: bool = False,
+) -> None:
+    """Tell the race detector and the counters of a store or atomic.
+
+    `changed` marks the elements, [..., lanes], where it matters who wrote: two writes of one value to
+    one place are no race.
+    """
+    shadow = m.shadow_of(ref.memory)
+    if shadow is not None:
         units, live = units_of(s, site, ref, where, shadow.unit)
-        for conflict in shadow.write(s, units, live, site.op):
-            if conflict.kind == "write after write":
-                after = typed.take(positions, mode="clip")
-                changed = _bits(before) != _bits(values)
-                changed |= _bits(after) != _bits(values)
+        for conflict in shadow.write(s, units, live, site.op, atomic=atomic):
+            if conflict.kind == "write after write" and changed is not None:
                 conflict = conflict.only(_per_unit(changed, len(units)))
             report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
     count_access(m, s, site, ref, where)
 
 
-def watch_read(
-    m: Machine, s: Strand, site: Site, ref: Ref, where: Located, *, atomic: bool = False
-) -> None:
+def watch_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
     """Tell the race detector and the counters of a load."""
-    shadow = m.shadow_of(ref.memory) if m.watch.races else None
+    shadow = m.shadow_of(ref.memory)
     if shadow is not None:
         units, live = units_of(s, site, ref, where, shadow.unit)
-        conflict, unwritten = shadow.read(s, units, live, site.op, atomic=atomic)
+        conflict, unwritten = shadow.read(s, units, live, site.op)
         if conflict is not None:
             report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
         if unwritten is not None:

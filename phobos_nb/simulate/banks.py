@@ -16,7 +16,8 @@ WARP = 32
 NOT_KNOWN = -1
 """Returned where no counter shows the true number (asynchronous copies wider than 4 bytes)."""
 
-AccessKind = Literal["load", "store", "async"]
+AccessKind = Literal["load", "store", "async", "atomic", "matrix"]
+"""`matrix` is ldmatrix: 16 bytes from each lane that gives a row address."""
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -38,7 +39,7 @@ def wavefronts(addresses: Ints, active: Bools, size: int, kind: AccessKind) -> I
         return _largest_bank(words[:, None, :, None], active[:, None, :, None], merge=False)[:, 0]
     groups = max(1, size // 4)
     split = _group_costs(words, active, size, groups)
-    if kind == "store" or groups == 1:
+    if kind != "load" or groups == 1:
         return split.sum(1)
     joined = _group_costs(words, active, size, groups // 2)
     mergeable = _neighbours_equal(words, active, groups // 2)

@@ -23,7 +23,7 @@ def issue(m: Machine, s: Strand, site: Site, ref: Ref, where: Located, data: Any
     """Start a copy of `data` [elements, lanes] to the addresses of an access."""
     shape = (*site.shape, s.count)
     positions = np.broadcast_to(where.positions(), shape)
-    if m.shared_shadow is not None and m.watch.races:
+    if m.shared_shadow is not None:
         units, live = units_of(s, site, ref, where, m.shared_shadow.unit)
         for conflict in m.shared_shadow.write(s, units, live, site.op, pending=True):
             report_conflict(m, s, site.op, ref, conflict, units, m.shared_shadow.unit)
@@ -84,7 +84,7 @@ def _land(m: Machine, s: Strand, copy: Copy) -> None:
     """Put the bytes where they belong; for the race detector the waiting lane wrote them now."""
     m.shared.allocation.typed(copy.dtype)[copy.positions] = copy.data
     shadow = m.shared_shadow
-    if shadow is None or not m.watch.races:
+    if shadow is None:
         return
     size, unit = copy.dtype.itemsize, shadow.unit
     each = max(1, size // unit)

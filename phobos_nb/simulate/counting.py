@@ -20,7 +20,7 @@ def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
     A vector moves as one access where all its elements are live; a lane with some masked elements
     moves them one by one, as the generated code does.
     """
-    if not m.watch.banks:
+    if not m.watch.banks or ref.memory.space == "private":
         return
     elements = math.prod(site.shape)
     size = ref.dtype.itemsize

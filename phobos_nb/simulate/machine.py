@@ -62,6 +62,8 @@ class Machine:
 
     def shadow_of(self, memory: Memory) -> Shadow | None:
         """The race detector of a memory, `None` where nothing can race."""
+        if not self.watch.races:
+            return None
         if memory.space == "shared":
             return self.shared_shadow
         return self.global_shadows.get(id(memory.allocation))

@@ -12,6 +12,7 @@ ALIGNMENT = 256
 """Bytes to which an array that owns its memory is taken to be aligned, as cudaMalloc aligns."""
 
 Array = NDArray[Any]
+Space = Literal["global", "shared", "private"]
 POISON = 0xFF
 """The byte that memory holds before it is written: NaN as a float, -1 as an integer."""
 
@@ -41,7 +42,7 @@ class Memory(Protocol):
     """What a memref points into: a tensor or the CTA's shared memory. Positions are in elements."""
 
     name: str
-    space: Literal["global", "shared"]
+    space: Space
     allocation: Allocation
     holes: bool
 
@@ -69,7 +70,7 @@ class SharedMemory:
     """
 
     name = "shared"
-    space: Literal["global", "shared"] = "shared"
+    space: Space = "shared"
     holes = False
 
     def __init__(self, ctas: int, bytes_: int, poison: int = POISON) -> None:
@@ -94,6 +95,34 @@ class SharedMemory:
         return (offset * itemsize,)
 
 
+class PrivateMemory:
+    """Memory of the threads' own, one behind the other: registers or local memory on the GPU."""
+
+    name = "private"
+    space: Space = "private"
+    holes = False
+
+    def __init__(self, bytes_: int) -> None:
+        self.allocation = Allocation(bytes_)
+
+    def bounds(self, dtype: np.dtype[Any]) -> tuple[int, int]:
+        """All of it: a thread that leaves its part is not noticed."""
+        return 0, self.allocation.size // dtype.itemsize - 1
+
+    def origin(self, dtype: np.dtype[Any], cta: NDArray[np.int64]) -> Any:
+        """Offsets already hold the thread's part."""
+        del dtype, cta
+        return 0
+
+    def owns(self, offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Everything in bounds."""
+        return np.ones(offsets.shape, np.bool_)
+
+    def index_of(self, offset: int, itemsize: int) -> tuple[int, ...]:
+        """The byte offset."""
+        return (offset * itemsize,)
+
+
 class Tensor:
     """A parameter's array inside its allocation.
 
@@ -101,7 +130,7 @@ class Tensor:
     from there; in between, only what the array's strides reach belongs to it.
     """
 
-    space: Literal["global", "shared"] = "global"
+    space: Space = "global"
 
     def __init__(self, name: str, array: Array, allocation: Allocation, start: int) -> None:
         self.name = name

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from phobos_nb.simulate.values import Array, Bools, DTypeLike, Value, is_array
+from phobos_nb.simulate.values import Array, Bools, DTypeLike, Value, choose, is_array
 
 F32 = np.dtype(np.float32)
 F64 = np.dtype(np.float64)
@@ -70,7 +70,7 @@ def _fma_f64(a: Any, b: Any, c: Any) -> Any:
     error = (product - (total - part)) + (c - part)
     exact: Any = total + (error + low)
     finite: Bools = np.isfinite(exact)
-    return np.asarray(np.where(finite, exact, total))
+    return exact if np.all(finite) else choose(finite, exact, total, F64)
 
 
 def maximum(a: Value, b: Value) -> Any:

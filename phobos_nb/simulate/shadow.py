@@ -69,15 +69,14 @@ class Shadow:
         self.log: list[_Read] = []
 
     def read(
-        self, threads: Threads, units: Ints, active: Bools | None, op: int, *, atomic: bool = False
+        self, threads: Threads, units: Ints, active: Bools | None, op: int
     ) -> tuple[Conflict | None, Bools | None]:
         """Enter a read of `units` [k, lanes]; the conflict, and which units were never written."""
         records = self.writes.take(units)
         unwritten = None if self.across else _where_zero(records, active)
-        bad = self._conflicts(threads, records, active, atomic=atomic)
+        bad = self._conflicts(threads, records, active, atomic=False)
         stamp = self.clocks.stamp(threads)
-        flags = ATOMIC if atomic else 0
-        self.log.append(_Read(threads, units, active, records_of(threads, stamp, op, flags)))
+        self.log.append(_Read(threads, units, active, records_of(threads, stamp, op)))
         if len(self.log) >= LOG_LIMIT:
             self.enter_reads()
         return (None if bad is None else Conflict("read after write", bad, records)), unwritten

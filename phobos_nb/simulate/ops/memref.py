@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,9 @@ from xdsl.ir import Operation, SSAValue
 from phobos_nb.simulate.access import load, locate, store
 from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.memory import PrivateMemory
 from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.atomics import atomic_row
 from phobos_nb.simulate.ops.common import alias, lanes_of, static_shape
 from phobos_nb.simulate.program import Decoder, Row, Step, UnknownOperation, element_dtype
 from phobos_nb.simulate.site import Site
@@ -36,6 +39,20 @@ def shared_bytes(d: Decoder, op: Operation) -> Step:
 
     def step(m: Machine, s: Strand) -> None:
         s.values[r] = Ref(m.shared, 0, (1,), dtype)
+
+    return step
+
+
+def _alloca(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, memref.AllocaOp)
+    shape, r = static_shape(op.memref.type), d.slot(op.memref)
+    if DYNAMIC_INDEX in shape:
+        raise UnknownOperation("memref.alloca of a shape that is not static")
+    dtype, strides, count = element_dtype(op.memref.type), row_major(shape), math.prod(shape)
+
+    def step(m: Machine, s: Strand) -> None:
+        memory = PrivateMemory(s.count * count * dtype.itemsize)
+        s.values[r] = Ref(memory, np.arange(s.count) * count, strides, dtype)
 
     return step
 
@@ -120,6 +137,18 @@ def _base(ref: Ref) -> Value:
     return 0 if ref.memory.space == "global" else ref.offset
 
 
+def _dim(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, memref.DimOp)
+    shape, r, axis = static_shape(op.source.type), d.slot(op.result), d.slot(op.index)
+    if DYNAMIC_INDEX in shape:
+        raise UnknownOperation("memref.dim of an extent that the memref does not carry")
+
+    def step(m: Machine, s: Strand) -> None:
+        s.values[r] = shape[s.values[axis]]
+
+    return step
+
+
 def _load(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, memref.LoadOp)
     site = Site(d.op, "load", ())
@@ -156,7 +185,11 @@ ROWS: dict[str, Row] = {
     "memref.subview": _subview,
     "memref.reinterpret_cast": _reinterpret_cast,
     "memref.cast": alias,
+    "memref.assume_alignment": alias,
+    "memref.alloca": _alloca,
     "memref.memory_space_cast": alias,
     "memref.load": _load,
     "memref.store": _store,
+    "memref.atomic_rmw": atomic_row,
+    "memref.dim": _dim,
 }

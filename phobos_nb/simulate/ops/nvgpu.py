@@ -1,4 +1,4 @@
-"""Rows of the dialect `nvgpu`: asynchronous copies."""
+"""Rows of the dialect `nvgpu`; asynchronous copies here."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from phobos_nb.simulate.access import load, locate
 from phobos_nb.simulate.copies import commit, issue, wait
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.matrix import MATRIX_ROWS
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
@@ -77,4 +78,5 @@ ROWS: dict[str, Row] = {
     "nvgpu.device_async_copy": _copy,
     "nvgpu.device_async_create_group": _create_group,
     "nvgpu.device_async_wait": _wait,
+    **MATRIX_ROWS,
 }
