@@ -55,7 +55,7 @@ notebooks: install
 	@$(BIN)/python tools/notebooks.py notebooks/*.ipynb
 
 lint: install
-	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && $(BIN)/pyright
+	@$(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check . && $(BIN)/pyright --pythonpath $(BIN)/python
 
 clean:
 	rm -rf build .pytest_cache .ruff_cache

@@ -11,7 +11,10 @@ from phobos_nb.source import Source
 class Shell(Protocol):
     """What is used of IPython's shell to find the cell as it was typed."""
 
-    history_manager: object
+    @property
+    def history_manager(self) -> object:
+        """Holds the cells as typed; `None` where history is off."""
+        ...
 
 
 def cell_source(body: str, raw: str | None) -> Source:
