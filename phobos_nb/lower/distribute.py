@@ -17,6 +17,7 @@ from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower import staged
 from phobos_nb.lower.distribute_box import distribute_load, distribute_store
 from phobos_nb.lower.distribute_combine import distribute_argmax, distribute_combine, distribute_scan
+from phobos_nb.lower.distribute_dot import distribute_dot
 from phobos_nb.lower.distribute_element import (
     distribute_atomic,
     distribute_gather,
@@ -26,7 +27,7 @@ from phobos_nb.lower.distribute_element import (
     distribute_store_shared,
 )
 from phobos_nb.lower.distribute_output import distribute_assert, distribute_print
-from phobos_nb.lower.distribute_shared import distribute_dot, distribute_read, distribute_write
+from phobos_nb.lower.distribute_shared import distribute_read, distribute_write
 from phobos_nb.lower.layout_classes import is_elementwise
 from phobos_nb.lower.layout_types import is_tile
 from phobos_nb.lower.thread_state import ThreadState

@@ -35,6 +35,8 @@ OFFSET = "phobos.offset"
 class BufferOp(IRDLOperation):
     """Shared memory for one tile; physical axis i holds tile axis `order[i]`.
 
+    With several `stages` the type has one more axis in front, one copy of the tile for each.
+
     `purpose` is the words in which barriers and views speak of it; `offset` is the byte at which
     the plan places it, -1 before planning.
     """
@@ -46,10 +48,15 @@ class BufferOp(IRDLOperation):
     result = result_def(MemRefType)
 
     def __init__(
-        self, purpose: str, element: Attribute, physical: Sequence[int], order: Sequence[int]
+        self,
+        purpose: str,
+        element: Attribute,
+        physical: Sequence[int],
+        order: Sequence[int],
+        stages: int = 1,
     ) -> None:
         super().__init__(
-            result_types=[shared_type(element, physical)],
+            result_types=[shared_type(element, [stages, *physical] if stages > 1 else physical)],
             properties={
                 "purpose": StringAttr(purpose),
                 "order": axes_attribute(order),
@@ -66,6 +73,11 @@ class BufferOp(IRDLOperation):
     def type_(self) -> MemRef:
         """The physical type."""
         return self.result.type
+
+    @property
+    def physical(self) -> tuple[int, ...]:
+        """The physical extents of the tile, padding included, without the axis of the stages."""
+        return tuple(self.type_.get_shape())[-len(self.axis_order) :]
 
     @property
     def byte_offset(self) -> int:

@@ -119,8 +119,9 @@ class ThreadState:
         The view's nominal box may run past the buffer; only slots inside it are used.
         """
         maker = cast(staged.BufferOp, buffer.owner)
-        physical = tuple(shape or maker.type_.get_shape())
+        physical = tuple(shape or maker.physical)
         order = maker.axis_order if shape is None else tuple(range(len(physical)))
+        extents = physical if shape else tuple(maker.type_.get_shape())
         key = (buffer, layout, physical)
         if key not in self._views:
             own = [self.coordinate(layout.axes[axis]) for axis in order]
@@ -131,7 +132,7 @@ class ThreadState:
                 size = byte_width(maker.type_.element_type)
                 shift = b.addi(b.muli(place, b.index(size)), b.index(maker.byte_offset))
                 type_ = MemRefType(
-                    maker.type_.element_type, physical, memory_space=maker.type_.memory_space
+                    maker.type_.element_type, extents, memory_space=maker.type_.memory_space
                 )
                 self._views[key] = b.view(self.memory, shift, type_)
         return self._views[key]

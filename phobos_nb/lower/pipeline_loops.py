@@ -1,0 +1,212 @@
+"""Finds the loops whose copies to shared memory can run ahead of their dots, and gives them stages.
+
+Eligible is a loop that does nothing but load boxes, write them to operand buffers and accumulate dots on
+them, in any number, with addresses that move evenly. Its buffers are then moved in front of it, one copy
+per stage, and distribute_pipeline.py emits it. For every other loop with a dot the reason is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.arith import IndexCastOp
+from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.fold import constant_value
+from phobos_nb.ir.locations import place_of
+from phobos_nb.lower import staged
+from phobos_nb.lower.finish import is_pure
+from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, set_layout, shape
+from phobos_nb.lower.layouts import Layout, blocked
+from phobos_nb.target import Target
+
+STAGES = "phobos.stages"
+"""Attribute of a pipelined loop: how many copies of its buffers there are."""
+
+MODE = "phobos.copies"
+"""Attribute of a pipelined loop: "async" (cp.async) or "registers" (through registers, two stages)."""
+
+DEEPEST = 3
+"""Stages by default where copies are asynchronous, as in the measured winner."""
+
+REGISTER_STAGES = 2
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """What became of one loop with a dot: its stages (1: not pipelined) and why not more."""
+
+    line: int
+    stages: int
+    mode: str
+    reason: str
+
+
+def pipeline_loops(
+    kernel: KernelOp, target: Target, constants: Mapping[str, int]
+) -> tuple[LoopReport, ...]:
+    """Mark and rewrite the eligible loops in place; one report per loop that holds a dot."""
+    reports: list[LoopReport] = []
+    for loop in [op for op in kernel.body.walk() if isinstance(op, scf.ForOp)]:
+        if not any(isinstance(op, staged.DotOp) for op in loop.body.block.ops):
+            continue
+        place = place_of(loop)
+        line = place.line if place else 0
+        reason = _obstacle(loop)
+        if reason:
+            reports.append(LoopReport(line, 1, "", reason))
+            continue
+        stages, mode = _choose(loop, kernel, target, constants)
+        if stages > 1:
+            _rewrite(loop, kernel, stages, mode)
+        reports.append(LoopReport(line, stages, mode, "" if stages > 1 else "STAGES is 1"))
+    return tuple(reports)
+
+
+def _obstacle(loop: scf.ForOp) -> str:
+    """Why a loop cannot be pipelined; empty when it can."""
+    body = loop.body.block
+    for op in body.ops:
+        if isinstance(op, tile.LoadOp):
+            problem = _load_obstacle(op, body)
+        elif isinstance(op, staged.WriteOp):
+            own = isinstance(op.value.owner, tile.LoadOp) and op.value.owner.parent is body
+            problem = "" if own else "an operand of dot is computed in the loop, not loaded"
+        elif isinstance(op, staged.BufferOp | staged.DotOp | scf.YieldOp) or (
+            is_pure(op) and not any(is_tile(r) for r in op.results)
+        ):
+            problem = ""
+        else:
+            problem = f"the loop does more than load and accumulate ({op.name})"
+        if problem:
+            return problem
+    return _carried_obstacle(loop)
+
+
+def _load_obstacle(op: tile.LoadOp, body: Block) -> str:
+    if (
+        not all(isinstance(u.operation, staged.WriteOp) for u in op.result.uses)
+        or op.result.uses.get_length() != 1
+    ):
+        return "a loaded tile is used by more than one dot operand"
+    if op.pad is not None and constant_value(op.pad) != 0:
+        return "a load fills with something other than zero"
+    if any(coefficient(i, body.args[0], body) is None for i in (*op.indices, *op.stops)):
+        return "an address does not move evenly with the loop"
+    return ""
+
+
+def _carried_obstacle(loop: scf.ForOp) -> str:
+    """Only accumulators may be carried, each through dots alone."""
+    body = loop.body.block
+    assert body.last_op is not None
+    for argument, result in zip(body.args[1:], body.last_op.operands, strict=True):
+        value = result
+        while isinstance(value.owner, staged.DotOp) and value.owner.parent is body:
+            value = value.owner.acc
+        if value is not argument:
+            return "the loop carries a value that is not an accumulator of dot"
+    return ""
+
+
+def coefficient(value: SSAValue, iv: SSAValue, body: Block) -> int | None:
+    """How much an index grows when the loop variable grows by one; None where it is not linear."""
+    if value is iv:
+        return 1
+    op = value.owner
+    if not isinstance(op, Operation) or op.parent is not body:
+        return 0
+    if isinstance(op, IndexCastOp):
+        return coefficient(op.input, iv, body)
+    if isinstance(op, arith.AddiOp | arith.SubiOp):
+        left, right = (coefficient(v, iv, body) for v in op.operands)
+        if left is None or right is None:
+            return None
+        return left + right if isinstance(op, arith.AddiOp) else left - right
+    if isinstance(op, arith.MuliOp):
+        return _product(op, iv, body)
+    return None
+
+
+def _product(op: arith.MuliOp, iv: SSAValue, body: Block) -> int | None:
+    for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+        known, inner = constant_value(other), coefficient(one, iv, body)
+        if known is not None and inner is not None:
+            return inner * int(known)
+    return None
+
+
+def _copies(loop: scf.ForOp) -> Iterator[tuple[tile.LoadOp, staged.WriteOp, staged.BufferOp]]:
+    for op in loop.body.block.ops:
+        if isinstance(op, staged.WriteOp):
+            assert isinstance(op.value.owner, tile.LoadOp)
+            assert isinstance(op.buffer.owner, staged.BufferOp)
+            yield op.value.owner, op, op.buffer.owner
+
+
+def _choose(
+    loop: scf.ForOp, kernel: KernelOp, target: Target, constants: Mapping[str, int]
+) -> tuple[int, str]:
+    """How many stages, and how the copies are made."""
+    bytes_each = sum(_bytes(b) for _, _, b in _copies(loop))
+    mode = "async" if _can_be_async(loop, target) else "registers"
+    wanted = constants.get("STAGES", DEEPEST)
+    if mode == "registers":
+        wanted = min(wanted, REGISTER_STAGES)
+    room = max(
+        1, target.shared_per_cta_optin // max(1, bytes_each * max(1, kernel.min_blocks.value.data))
+    )
+    return (wanted if "STAGES" in constants else min(wanted, room)), mode
+
+
+def _can_be_async(loop: scf.ForOp, target: Target) -> bool:
+    """cp.async moves 4, 8 or 16 bytes; a transposing copy moves element by element."""
+    return target.has("cp.async") and all(
+        byte_width(element(load.result)) in (4, 8) for load, _, _ in _copies(loop)
+    )
+
+
+def _bytes(buffer: staged.BufferOp) -> int:
+    size = byte_width(buffer.type_.element_type)
+    for extent in buffer.type_.get_shape():
+        size *= extent
+    return size
+
+
+def _rewrite(loop: scf.ForOp, kernel: KernelOp, stages: int, mode: str) -> None:
+    threads = kernel.threads.value.data
+    for load, _, buffer in list(_copies(loop)):
+        before = layout_of(load.result, threads)
+        if mode == "async":
+            set_layout(load.result, _copy_layout(load, buffer, before))
+        _move_out(loop, buffer, layout_of(load.result, threads), stages)
+    loop.attributes[STAGES] = IntegerAttr(stages, i64)
+    loop.attributes[MODE] = StringAttr(mode)
+
+
+def _copy_layout(load: tile.LoadOp, buffer: staged.BufferOp, held: Layout) -> Layout:
+    """Element by element where the copy transposes, neighbours in memory in neighbouring threads."""
+    transposes = buffer.axis_order[-1] != len(held.shape) - 1
+    return blocked(shape(load.result), held.threads, 1) if transposes else held
+
+
+def _move_out(loop: scf.ForOp, buffer: staged.BufferOp, held: Layout, stages: int) -> None:
+    """One copy of the buffer per stage, in front of the loop, large enough for the copy's layout."""
+    physical = [
+        max(extent, held.cover[axis])
+        for axis, extent in zip(buffer.axis_order, buffer.type_.get_shape(), strict=True)
+    ]
+    moved = staged.BufferOp(
+        buffer.purpose.data, buffer.type_.element_type, physical, buffer.axis_order, stages
+    )
+    moved.location = buffer.location
+    Rewriter.insert_op(moved, InsertPoint.before(loop))
+    buffer.result.replace_all_uses_with(moved.result)
+    buffer.detach()
+    buffer.erase()
