@@ -27,6 +27,7 @@ from phobos_nb.lower.distribute_element import (
     distribute_store_shared,
 )
 from phobos_nb.lower.distribute_output import distribute_assert, distribute_print
+from phobos_nb.lower.distribute_pipeline import PipelinedLoop, is_pipelined
 from phobos_nb.lower.distribute_shared import distribute_read, distribute_write
 from phobos_nb.lower.layout_classes import is_elementwise
 from phobos_nb.lower.layout_types import is_tile
@@ -153,6 +154,9 @@ def _yield(state: ThreadState, source: Block, target: Block) -> None:
 
 
 def _for(state: ThreadState, op: scf.ForOp) -> None:
+    if is_pipelined(op):
+        PipelinedLoop(state, op, _emit).emit()
+        return
     inits = [state.get(v) for v in op.iter_args]
     loop = state.b.for_(state.get(op.lb), state.get(op.ub), state.get(op.step), inits)
     loop.attributes.update(op.attributes)

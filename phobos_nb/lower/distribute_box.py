@@ -52,14 +52,19 @@ class Box:
         self.width = self._width()
         self.alignment = self._alignment()
 
-    def runs(self, condition: SSAValue | None) -> Iterator[Run]:
-        """The accesses in slot order, all under `condition` as well."""
+    def narrow(self, width: int) -> None:
+        """Use accesses of `width` elements."""
+        self.width = width
+        self.alignment = min(self.alignment, byte_width(self.element) * width)
+
+    def runs(self, condition: SSAValue | None, base: SSAValue | None = None) -> Iterator[Run]:
+        """The accesses in slot order, all under `condition` as well; addresses count from `base`."""
         for axis in range(len(self._op.indices)):
             if axis not in self._op.sliced and self._needs[axis]:
                 condition = self._state.both(condition, self._inside(axis, self._op_index(axis)))
         outer = [self._slots(axis, 1) for axis in range(len(self.layout.axes) - 1)]
         inner = self._slots(len(self.layout.axes) - 1, self.width)
-        base = self._base()
+        base = self.base_address() if base is None else base
         for row in itertools.product(*outer):
             row_condition, row_address = condition, base
             for slot in row:
@@ -100,7 +105,7 @@ class Box:
         aligned = self._state.variant.aligned and self._inner and multiple % self.width == 0
         return size * self.width if aligned else size
 
-    def _base(self) -> SSAValue:
+    def base_address(self) -> SSAValue:
         """The address of the thread's slot with all offsets 0."""
         b = self._state.b
         total = self._state.b.index(0)
@@ -155,19 +160,23 @@ class Box:
 
 def distribute_load(state: ThreadState, op: tile.LoadOp) -> None:
     """One thread's part of `tile.load`."""
+    state.values[op.result] = load_tile(state, op)
+
+
+def load_tile(state: ThreadState, op: tile.LoadOp) -> SSAValue:
+    """The thread's vector of a box at the present position."""
     box = Box(state, op)
     b = state.b
     zero = b.zero(box.element)
     pad = zero if op.pad is None else state.get(op.pad)
     if box.width == 1:
         scalars = [_load_scalar(state, box, run, pad) for run in box.runs(None)]
-        state.values[op.result] = b.from_elements(scalars, state.type_of(op.result))
-        return
+        return b.from_elements(scalars, state.type_of(op.result))
     whole = b.splat(pad, state.type_of(op.result))
     filler = b.splat(pad, VectorType(box.element, [box.width]))
     for run in box.runs(None):
         whole = b.insert_strided_slice(_load_run(state, box, run, filler), whole, run.slot)
-    state.values[op.result] = whole
+    return whole
 
 
 def _load_scalar(state: ThreadState, box: Box, run: Run, pad: SSAValue) -> SSAValue:

@@ -48,6 +48,7 @@ class Places:
 
 
 def places_in(buffer: SSAValue, layout: Layout, *, flat: bool) -> Places:
+    """The places of a layout's slots in a buffer, or in its row-major reading as the layout's shape."""
     maker = cast(staged.BufferOp, buffer.owner)
     if flat:
         order, physical = tuple(range(len(layout.shape))), layout.shape
@@ -85,22 +86,29 @@ def _is_flat(buffer: SSAValue, layout: Layout) -> bool:
 
 def distribute_write(state: ThreadState, op: staged.WriteOp) -> None:
     """Each thread writes its slots; copies are written once."""
+    write_tile(state, op)
+
+
+def write_tile(state: ThreadState, op: staged.WriteOp, *stage: SSAValue) -> None:
+    """Write the thread's slots, to one stage of the buffer where it has several."""
     layout = state.layout(op.value)
     places = places_in(op.buffer, layout, flat=False)
     view = state.view(op.buffer, layout)
     memory = cast(staged.BufferOp, op.buffer.owner).type_.element_type
     value = _to_memory(state, state.get(op.value), memory)
-    state.b.when(state.first_replica(layout), partial(_write, state, places, view, value))
+    state.b.when(state.first_replica(layout), partial(_write, state, places, view, value, stage))
 
 
-def _write(state: ThreadState, places: Places, view: SSAValue, value: SSAValue) -> None:
+def _write(
+    state: ThreadState, places: Places, view: SSAValue, value: SSAValue, stage: tuple[SSAValue, ...]
+) -> None:
     b = state.b
     if places.permuted:
         value = b.transpose(value, places.order)
     scalars = b.to_elements(value) if places.width == 1 else []
     alignment = byte_width(element_of(value.type)) * places.width
     for number, (slot, offsets) in enumerate(places.accesses()):
-        indices = [b.index(o) for o in offsets]
+        indices = [*stage, *(b.index(o) for o in offsets)]
         if places.width > 1:
             b.vector_store(b.extract_run(value, slot, places.width), view, indices, alignment)
         else:

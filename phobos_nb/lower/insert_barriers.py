@@ -18,8 +18,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import place_of
+from phobos_nb.lower import staged
 from phobos_nb.lower.accesses import Access, accesses
 from phobos_nb.lower.layout_types import is_tile
+from phobos_nb.lower.pipeline_loops import STAGES
 
 REASON = "phobos.reason"
 
@@ -64,6 +66,8 @@ class _Walker:
             elif isinstance(op, scf.IfOp):
                 branches = [self._block(b, dict(pending)) for r in op.regions for b in r.blocks]
                 pending = _union([*branches, pending] if len(branches) < 2 else branches)
+            elif isinstance(op, scf.ForOp) and STAGES in op.attributes:
+                pending = self._pipelined(op, pending)
             elif isinstance(op, scf.ForOp | scf.WhileOp):
                 pending = self._loop(op, pending)
             else:
@@ -79,6 +83,21 @@ class _Walker:
             pending = _union([before, pending])
         self._again = outer
         return pending
+
+    def _pipelined(self, op: scf.ForOp, pending: _Pending) -> _Pending:
+        """A pipelined loop has one barrier, between the landing of a slice and its reading."""
+        body = [inner for inner in op.body.block.ops if not isinstance(inner, gpu.BarrierOp)]
+        for inner in body:
+            for access in accesses(inner, self._threads):
+                earlier = next((e for e in pending.values() if access.conflicts(e)), None)
+                if earlier is not None:
+                    self._insert(op, earlier, access)
+                    pending = {}
+        reads = [a for i in body if isinstance(i, staged.DotOp) for a in accesses(i, self._threads)]
+        writes = [a for i in body if isinstance(i, staged.WriteOp) for a in accesses(i, self._threads)]
+        first = next(inner for inner in body if isinstance(inner, staged.DotOp))
+        self._insert(first, writes[0], reads[0])
+        return {(id(a.op), i): a for i, a in enumerate(reads)}
 
     def _op(self, op: Operation, pending: _Pending) -> _Pending:
         found = list(accesses(op, self._threads))

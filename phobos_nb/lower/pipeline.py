@@ -19,6 +19,7 @@ from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around
 from phobos_nb.lower.finish import finish, merge_equal
 from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
+from phobos_nb.lower.pipeline_loops import LoopReport, pipeline_loops
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
 from phobos_nb.lower.shared_liveness import plan_kernel
 from phobos_nb.lower.shared_memory import is_dynamic
@@ -44,8 +45,9 @@ class Lowered:
     """A kernel at thread level, and what a launch contract and the views take from the lowering.
 
     module: thread MLIR. staged: the tile MLIR just before it, with layouts, buffers and barriers.
-    threads: per CTA. shared_bytes: per CTA. barriers: kept and elided. notes: decisions the author
-    should see. assumes: entry argument -> upper bound that a launch check must enforce.
+    threads and shared_bytes: per CTA. barriers: kept and elided. loops: what became of each loop with
+    a dot. notes: decisions the author should see. assumes: entry argument -> upper bound that a launch
+    check must enforce.
     """
 
     module: ModuleOp
@@ -55,6 +57,7 @@ class Lowered:
     dynamic_shared: bool
     shared_plan: SharedPlan
     barriers: tuple[Barrier, ...]
+    loops: tuple[LoopReport, ...]
     notes: tuple[Diagnostic, ...]
     assumes: dict[str, int]
 
@@ -73,6 +76,7 @@ class _Work:
     assignment: Assignment = field(default_factory=Assignment)
     plan: SharedPlan = field(default_factory=SharedPlan)
     barriers: tuple[Barrier, ...] = ()
+    loops: tuple[LoopReport, ...] = ()
     function: gpu.FuncOp | None = None
 
 
@@ -91,6 +95,10 @@ def _assign_layouts(work: _Work) -> None:
 
 def _stage_operands(work: _Work) -> None:
     stage_operands(work.kernel, work.assignment.plans)
+
+
+def _pipeline_loops(work: _Work) -> None:
+    work.loops = pipeline_loops(work.kernel, work.target, work.options.constants)
 
 
 def _plan_shared_memory(work: _Work) -> None:
@@ -138,6 +146,7 @@ PASSES = (
     _drop_masks,
     _assign_layouts,
     _stage_operands,
+    _pipeline_loops,
     _plan_shared_memory,
     _insert_barriers,
     _distribute,
@@ -172,6 +181,7 @@ def lower(
         dynamic_shared=is_dynamic(work.plan.total),
         shared_plan=work.plan,
         barriers=work.barriers,
+        loops=work.loops,
         notes=tuple(diagnostics.items),
         assumes={},
     )

@@ -78,9 +78,7 @@ def _obstacle(loop: scf.ForOp) -> str:
         elif isinstance(op, staged.WriteOp):
             own = isinstance(op.value.owner, tile.LoadOp) and op.value.owner.parent is body
             problem = "" if own else "an operand of dot is computed in the loop, not loaded"
-        elif isinstance(op, staged.BufferOp | staged.DotOp | scf.YieldOp) or (
-            is_pure(op) and not any(is_tile(r) for r in op.results)
-        ):
+        elif isinstance(op, staged.BufferOp | staged.DotOp | scf.YieldOp) or _is_index(op):
             problem = ""
         else:
             problem = f"the loop does more than load and accumulate ({op.name})"
@@ -89,11 +87,13 @@ def _obstacle(loop: scf.ForOp) -> str:
     return _carried_obstacle(loop)
 
 
+def _is_index(op: Operation) -> bool:
+    return is_pure(op) and not any(is_tile(r) for r in op.results)
+
+
 def _load_obstacle(op: tile.LoadOp, body: Block) -> str:
-    if (
-        not all(isinstance(u.operation, staged.WriteOp) for u in op.result.uses)
-        or op.result.uses.get_length() != 1
-    ):
+    users = [use.operation for use in op.result.uses]
+    if len(users) != 1 or not isinstance(users[0], staged.WriteOp):
         return "a loaded tile is used by more than one dot operand"
     if op.pad is not None and constant_value(op.pad) != 0:
         return "a load fills with something other than zero"
@@ -107,11 +107,14 @@ def _carried_obstacle(loop: scf.ForOp) -> str:
     body = loop.body.block
     assert body.last_op is not None
     for argument, result in zip(body.args[1:], body.last_op.operands, strict=True):
-        value = result
-        while isinstance(value.owner, staged.DotOp) and value.owner.parent is body:
-            value = value.owner.acc
-        if value is not argument:
-            return "the loop carries a value that is not an accumulator of dot"
+        own = isinstance(result.owner, staged.DotOp) and result.owner.acc is argument
+        if not own:
+            return "the loop carries a value that is not the accumulator of one dot"
+    dots = [op for op in body.ops if isinstance(op, staged.DotOp)]
+    if any(sum(1 for _ in dot.result.uses) != 1 for dot in dots):
+        return "a product is used inside the loop"
+    if len({dot.depth.value.data for dot in dots}) > 1:
+        return "the dots differ in depth"
     return ""
 
 
@@ -159,9 +162,8 @@ def _choose(
     wanted = constants.get("STAGES", DEEPEST)
     if mode == "registers":
         wanted = min(wanted, REGISTER_STAGES)
-    room = max(
-        1, target.shared_per_cta_optin // max(1, bytes_each * max(1, kernel.min_blocks.value.data))
-    )
+    ctas = max(1, kernel.min_blocks.value.data)
+    room = max(1, target.shared_per_cta_optin // (bytes_each * ctas))
     return (wanted if "STAGES" in constants else min(wanted, room)), mode
 
 

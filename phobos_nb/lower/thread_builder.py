@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IntegerAttr,
     MemRefType,
+    StridedLayoutAttr,
     VectorType,
     i1,
     i32,
@@ -22,9 +23,10 @@ from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
 
 from phobos_nb.ir.builder import Builder
-from phobos_nb.ir.dialects import gpu, vector
+from phobos_nb.ir.dialects import gpu, nvgpu, vector
 from phobos_nb.ir.dialects.shapes import element_of, shape_of
 from phobos_nb.ir.fold import constant_value
+from phobos_nb.lower.layout_types import byte_width
 
 Vector = VectorType[Attribute]
 Values = Sequence[SSAValue]
@@ -89,6 +91,44 @@ class ThreadBuilder(Builder):
         """The mask of the first `count` of `length` elements; clamped at both ends."""
         op = xdsl_vector.CreateMaskOp.build(operands=[[count]], result_types=[VectorType(i1, [length])])
         return self.value(op)
+
+    def pointer(self, base: SSAValue, offset: SSAValue) -> SSAValue:
+        """The elements of a tensor argument from an offset on, of a nominal extent."""
+        element = element_of(base.type)
+        op = memref.ReinterpretCastOp.from_dynamic(
+            base, [offset], [self.index(NOMINAL)], [1], running_memref(element)
+        )
+        return self.value(op)
+
+    def moved(self, pointer: SSAValue, step: SSAValue) -> SSAValue:
+        """A pointer moved by elements."""
+        size = self.index(NOMINAL)
+        return self.value(memref.SubviewOp.get(pointer, [step], [size], [1], pointer.type))
+
+    def copy_async(
+        self,
+        target: SSAValue,
+        places: Values,
+        source: SSAValue,
+        offset: SSAValue,
+        width: int,
+        count: SSAValue | None,
+    ) -> None:
+        """Start a copy of `width` elements to shared memory; past the first `count` they are zero."""
+        bypass = width * byte_width(element_of(source.type)) == 16
+        self.insert(
+            nvgpu.DeviceAsyncCopyOp(
+                target, places, source, [offset], width, src_elements=count, bypass_l1=bypass
+            )
+        )
+
+    def commit_copies(self) -> SSAValue:
+        """Make the copies started so far a group."""
+        return self.value(nvgpu.DeviceAsyncCreateGroupOp())
+
+    def wait_copies(self, token: SSAValue, groups: int) -> None:
+        """Wait until at most `groups` of the youngest groups are in flight."""
+        self.insert(nvgpu.DeviceAsyncWaitOp(token, groups))
 
     # Vectors -------------------------------------------------------------------------------------
 
@@ -211,6 +251,16 @@ class ThreadBuilder(Builder):
 def integer(value: int) -> IntegerAttr:
     """An i64 attribute."""
     return IntegerAttr(value, i64)
+
+
+NOMINAL = 1 << 30
+"""The extent that running pointers are given; only elements of the tensor are touched."""
+
+
+def running_memref(element: Attribute) -> MemRefType[Attribute]:
+    """The type of a pointer into a tensor."""
+    layout = StridedLayoutAttr([1], None)
+    return MemRefType(element, [DYNAMIC_INDEX], layout)
 
 
 def flat_memref(element: Attribute) -> MemRefType[Attribute]:
