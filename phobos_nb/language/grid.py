@@ -6,20 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from phobos_nb.contract import GridRule, GridTerm
+from phobos_nb.language.definitions import definitions_of
 from phobos_nb.language.linear import Linear, Product, linear, mentions_block
 from phobos_nb.language.registry import Builtins
 from phobos_nb.language.typed import (
-    Assign,
     Call,
     Context,
     Expr,
-    For,
     Point,
     Statement,
     StoreElement,
     StoreTile,
     Tensor,
-    Variable,
 )
 from phobos_nb.language.walk import all_expressions, statements
 from phobos_nb.source import Source, Span
@@ -46,7 +44,7 @@ def infer_grid(body: tuple[Statement, ...], builtins: Builtins, source: Source) 
         problem = f"line {_line(source, span)} reads the grid (`ctx.blocks`): give grid="
         return GridRule(((), (), ()), problem)
     found = _Found()
-    definitions = _definitions(body)
+    definitions = definitions_of(body)
     for index, extent, span in _positions(body, builtins):
         _place(found, linear(index, definitions), extent, span)
     axes = tuple(found.terms)
@@ -61,17 +59,6 @@ def _contexts(body: tuple[Statement, ...], kind: str) -> dict[int, Span]:
         if isinstance(expr, Context) and expr.kind == kind:
             spans.setdefault(expr.axis, expr.span)
     return spans
-
-
-def _definitions(body: tuple[Statement, ...]) -> dict[Variable, Expr]:
-    """What variables that are set once were set to; a loop variable is at its start plus something."""
-    sets: dict[Variable, list[Expr]] = {}
-    for statement in statements(body):
-        if isinstance(statement, Assign):
-            sets.setdefault(statement.variable, []).append(statement.value)
-        elif isinstance(statement, For):
-            sets[statement.variable] = [statement.start]
-    return {variable: values[0] for variable, values in sets.items() if len(values) == 1}
 
 
 def _positions(

@@ -18,6 +18,7 @@ from phobos_nb.language.check.configuration import Configuration, configure
 from phobos_nb.language.check.parameters import bind_constants, bind_parameters
 from phobos_nb.language.grid import infer_grid
 from phobos_nb.language.registry import Attributes, Builtins
+from phobos_nb.language.review import review
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import KernelNode, Program
 from phobos_nb.language.typed import (
@@ -64,9 +65,10 @@ def check(
     )
     diagnostics.raise_errors()
     typed = _assemble(program, kernel, configuration, checked, uses, builtins)
+    review(typed, diagnostics)
     for use in uses:
-        if (review := attributes[use.name].review) is not None:
-            review(typed, diagnostics)
+        if (review_use := attributes[use.name].review) is not None:
+            review_use(typed, diagnostics)
     return replace(typed, findings=_findings(diagnostics))
 
 
