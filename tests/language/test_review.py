@@ -73,7 +73,8 @@ def test_promises_keep_filler_away():
     """With `@aligned`, whole slices have no filler."""
     kernel = (
         "@autotune(T in [16, 64])\n%s\nkernel k(A: tensor<f32>[M, N], o: tensor<f32>[M]) {\n"
-        "let i = ctx.block.x * T\nfor j in range(0, N, T) {\no[i :+ T] = flat(rowmax(A[i :+ T, j :+ T]))\n}\n}"
+        "let i = ctx.block.x * T\nfor j in range(0, N, T) {\n"
+        "o[i :+ T] = flat(rowmax(A[i :+ T, j :+ T]))\n}\n}"
     )
     assert findings(typed(kernel % "@aligned(N = T)")) == []
     assert findings(typed(kernel % "@launch(64)")) == [("PH210", 6, 18)]
