@@ -15,6 +15,7 @@ class Environment:
     PHOBOS_CHIP: default target. PHOBOS_INDEX_BITS: 32 or 64. PHOBOS_LOG: log level name.
     PHOBOS_CACHE_DIR: where compiled kernels are kept. PHOBOS_CACHE_BYTES: its size limit.
     PHOBOS_PROGRESS: 0 turns progress displays off. PHOBOS_MLIR_OPT: path of upstream's mlir-opt.
+    CUDA_ROOT, CUDA_HOME or CUDA_PATH: a CUDA toolkit, whose libdevice upstream's pipeline links.
     """
 
     chip: str | None
@@ -24,6 +25,7 @@ class Environment:
     cache_bytes: str | None
     progress: bool
     mlir_opt: str | None
+    cuda_root: Path | None = None
 
 
 def environment(values: Mapping[str, str] | None = None) -> Environment:
@@ -34,6 +36,7 @@ def environment(values: Mapping[str, str] | None = None) -> Environment:
         return env.get(name) or None
 
     cache = get("PHOBOS_CACHE_DIR")
+    root = get("CUDA_ROOT") or get("CUDA_HOME") or get("CUDA_PATH")
     return Environment(
         chip=get("PHOBOS_CHIP"),
         index_bits=get("PHOBOS_INDEX_BITS"),
@@ -42,7 +45,13 @@ def environment(values: Mapping[str, str] | None = None) -> Environment:
         cache_bytes=get("PHOBOS_CACHE_BYTES"),
         progress=get("PHOBOS_PROGRESS") != "0",
         mlir_opt=get("PHOBOS_MLIR_OPT"),
+        cuda_root=Path(root) if root else None,
     )
+
+
+def child_environment(values: Mapping[str, str]) -> dict[str, str]:
+    """The environment of this process with values put in, for a tool that is started."""
+    return {**os.environ, **values}
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ Needs `mlir-opt` of LLVM 22: the path in PHOBOS_MLIR_OPT, else `mlir-opt-22` or 
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp
@@ -18,7 +20,8 @@ from xdsl.ir import Attribute
 from phobos_nb.ir.dialects.gpu import FuncOp
 from phobos_nb.ir.fold import width_of
 from phobos_nb.ir.text import generic, parse
-from phobos_nb.options import environment
+from phobos_nb.ir.upstream_form import upstream_form
+from phobos_nb.options import child_environment, environment
 from phobos_nb.target import Target
 
 TIMEOUT = 120
@@ -36,12 +39,36 @@ def mlir_opt() -> str | None:
     return next((path for path in map(shutil.which, names) if path), None)
 
 
+def cuda_toolkit() -> Path | None:
+    """A folder with `nvvm/libdevice`, the device's math library; None when there is none.
+
+    Looked for in the environment, in NVIDIA's wheels and in the usual place of an installed toolkit.
+    """
+    wheels = importlib.util.find_spec("nvidia")
+    folders = wheels.submodule_search_locations if wheels is not None else None
+    candidates = [
+        environment().cuda_root,
+        *(found for folder in folders or () for found in Path(folder).glob("c*")),
+        Path("/usr/local/cuda"),
+        *sorted(Path("/usr/local").glob("cuda-*"), reverse=True),
+    ]
+    library = Path("nvvm", "libdevice", "libdevice.10.bc")
+    return next((root for root in candidates if root is not None and (root / library).exists()), None)
+
+
 def _run(text: str, *options: str) -> str:
     tool = mlir_opt()
     if tool is None:
         raise UpstreamError("mlir-opt was not found; set PHOBOS_MLIR_OPT to the one of LLVM 22")
+    toolkit = cuda_toolkit()
     done = subprocess.run(
-        [tool, *options], input=text, capture_output=True, text=True, timeout=TIMEOUT, check=False
+        [tool, *options],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+        env=child_environment({} if toolkit is None else {"CUDA_ROOT": str(toolkit)}),
     )
     if done.returncode != 0:
         raise UpstreamError(done.stderr.strip() or f"{tool} ended with {done.returncode}")
@@ -97,21 +124,31 @@ def _head(name: str, *attributes: dict[str, Attribute]) -> str:
 def to_ptx(module: ModuleOp, target: Target) -> str:
     """The PTX that upstream's own NVVM pipeline makes of a thread-level module with one `gpu.module`.
 
-    Vectors and math are lowered first: the pipeline alone leaves `insert_strided_slice`,
-    `outerproduct` and `math.fma` behind. Kernels take memrefs as descriptors, see `parameters`.
+    Functions such as `math.exp` come from CUDA's libdevice. Kernels take memrefs as descriptors, see
+    `parameters`.
+
+    Raises
+    ------
+    UpstreamError
+        When the pipeline fails, or needs libdevice and there is none.
     """
     chip = f"cubin-chip={target.upstream_chip} cubin-features={target.ptx_feature}"
     passes = (
-        "builtin.module(gpu.module(convert-math-to-llvm,convert-vector-to-llvm),"
+        "builtin.module(gpu.module(convert-vector-to-llvm),"
         f"gpu-lower-to-nvvm-pipeline{{{chip} cubin-format=isa opt-level=3}})"
     )
-    found = _PTX.search(_run(generic(module), f"--pass-pipeline={passes}"))
+    found = _PTX.search(_run(generic(upstream_form(module)), f"--pass-pipeline={passes}"))
     if found is None:
         raise UpstreamError("upstream's pipeline gave no PTX")
-    return _unescaped(found.group(1))
+    ptx = _unescaped(found.group(1))
+    missing = sorted(set(_LIBRARY_CALL.findall(ptx)))
+    if missing:
+        raise UpstreamError(f"{', '.join(missing)} of libdevice: no CUDA toolkit with it was found")
+    return ptx
 
 
 _PTX = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"', re.DOTALL)
+_LIBRARY_CALL = re.compile(r"\.extern \.func[^;]*?(__nv_\w+)")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 
 
