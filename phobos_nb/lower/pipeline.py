@@ -78,6 +78,7 @@ class _Work:
     barriers: tuple[Barrier, ...] = ()
     loops: tuple[LoopReport, ...] = ()
     function: gpu.FuncOp | None = None
+    assumes: dict[str, int] = field(default_factory=dict[str, int])
 
 
 def _merge_equal(work: _Work) -> None:
@@ -114,6 +115,8 @@ def _insert_barriers(work: _Work) -> None:
 def _distribute(work: _Work) -> None:
     kernel = work.kernel
     arguments = entry_arguments(work.facts.parameters, work.variant)
+    most = (1 << 62) if work.variant.index_bits == 64 else (1 << 31) - 1
+    work.assumes = {a.name: most for a in arguments if a.kind == "extent"}  # none is negative
     function, named = function_for(kernel, arguments)
     entry = function.body.blocks[0]
     b = ThreadBuilder(entry)
@@ -132,7 +135,7 @@ def _distribute(work: _Work) -> None:
     distribute(state, kernel.body.block)
     b.insert(gpu.ReturnOp())
     entry.erase_op(anchor)
-    set_attributes(function, kernel, work.variant, work.plan.total, {})
+    set_attributes(function, kernel, work.variant, work.plan.total, work.assumes)
     work.function = function
 
 
@@ -183,5 +186,5 @@ def lower(
         barriers=work.barriers,
         loops=work.loops,
         notes=tuple(diagnostics.items),
-        assumes={},
+        assumes=work.assumes,
     )

@@ -154,6 +154,10 @@ def _extremum_unsigned(e: Emitter, op: Operation) -> None:
     result, sign = op.results[0], "<" if op.name == "arith.minui" else ">"
     own, wide = e.scalar_type(result), widest(e, (op.results[0], *op.operands))
     unsigned = UNSIGNED[wide]
+    if all(e.ranges.of(x).natural for x in op.operands):
+        signed = smaller if sign == "<" else larger
+        e.elementwise(result, op.operands, lambda a, b: _as(own, wide, signed(a, b)), (wide, wide))
+        return
 
     def pick(a: str, b: str) -> str:
         return f"({own})({_unsigned(unsigned, a)} {sign} {_unsigned(unsigned, b)} ? {a} : {b})"
@@ -200,7 +204,7 @@ def _compare(e: Emitter, op: Operation) -> None:
     predicate = PREDICATES[integer(op.properties["predicate"])]
     symbol = COMPARISONS[predicate[-2:]]
     wide = widest(e, op.operands)
-    if predicate[0] != "u":
+    if predicate[0] != "u" or all(e.ranges.of(x).natural for x in op.operands):
         types = e.promoted(op.operands, wide)
         e.elementwise(op.results[0], op.operands, lambda a, b: f"{a} {symbol} {b}", types)
         return

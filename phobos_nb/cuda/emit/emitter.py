@@ -46,7 +46,7 @@ class Memory:
 class Spelled:
     """An SSA value in C++: a name or literal and its type.
 
-    `elements` are those of a constant vector, one if all are equal; `memory` belongs to a memref;
+    `elements` are those of a vector that has no variable, one if all are equal; `memory` is a memref's;
     `count` is the number of set elements of a mask that is a prefix, as an expression.
     """
 
@@ -220,6 +220,20 @@ class Emitter:
             self.line(f"const {ctype} {name} = {expression};")
         self.bind(value, Spelled(name, ctype, memory=memory), owned=is_vector(value))
 
+    def define_elements(self, value: SSAValue, expressions: Sequence[str]) -> None:
+        """A vector by its elements; a vector of one is held as a plain scalar."""
+        if len(expressions) > 1:
+            self.define(value, f"{{{', '.join(expressions)}}}")
+            return
+        name = self.names.fresh(value.name_hint)
+        self.line(f"const {self.scalar_type(value)} {name} = {expressions[0]};")
+        self.bind_elements(value, (name,))
+
+    def bind_elements(self, value: SSAValue, elements: tuple[str, ...]) -> None:
+        """A vector that is put together where it is used, from names or literals."""
+        ctype = self.ctype(value)
+        self.bind(value, Spelled(f"{ctype}{{{', '.join(elements)}}}", ctype, elements=elements))
+
     def alias(self, result: SSAValue, source: SSAValue) -> None:
         """The result is the source under another type of the same layout in registers."""
         owned = source in self.owned and self._only_use(source, result)
@@ -263,8 +277,8 @@ class Emitter:
             return
         size = count(result)
         if size <= UNROLLED_IN_LINE:
-            rows = (expression(*(self.element(x, i, t) for x, t in pairs)) for i in range(size))
-            self.define(result, f"{{{', '.join(rows)}}}")
+            rows = [expression(*(self.element(x, i, t) for x, t in pairs)) for i in range(size)]
+            self.define_elements(result, rows)
             return
         for x in operands:
             if len(self.values[x].elements) > 1:

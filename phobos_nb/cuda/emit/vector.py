@@ -31,7 +31,7 @@ def steps(extents: Sequence[int]) -> tuple[int, ...]:
 def picks(e: Emitter, result: SSAValue, source: SSAValue, order: Sequence[int]) -> None:
     """Define a vector whose element k is element `order[k]` of the source."""
     if len(order) <= UNROLLED_IN_LINE:
-        e.define(result, f"{{{', '.join(e.element(source, k) for k in order)}}}")
+        _known_or_defined(e, result, [e.element(source, k) for k in order])
         return
     base = e.named(source)
     name = e.declare(result)
@@ -43,6 +43,18 @@ def picks(e: Emitter, result: SSAValue, source: SSAValue, order: Sequence[int]) 
     moves = [f"{name}.e[{to}] = {base}.e[{of}];" for to, of in enumerate(order)]
     for start in range(0, len(moves), UNROLLED_IN_LINE):
         e.line(" ".join(moves[start : start + UNROLLED_IN_LINE]))
+
+
+def _known_or_defined(e: Emitter, result: SSAValue, elements: list[str]) -> None:
+    """A vector of one element that has a name already needs none of its own."""
+    if len(elements) == 1 and _is_name(elements[0]):
+        e.bind_elements(result, (elements[0],))
+    else:
+        e.define_elements(result, elements)
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and text not in ("true", "false")
 
 
 @row("vector.broadcast")
@@ -80,13 +92,21 @@ def _place(e: Emitter, op: Operation, whole: SSAValue, dynamic: Sequence[SSAValu
     )
 
 
+def _scalar(e: Emitter, result: SSAValue, text: str) -> None:
+    """An element as a scalar; one that is a scalar already keeps its name."""
+    if _is_name(text):
+        e.bind(result, Spelled(text, e.ctype(result)))
+    else:
+        e.define(result, text)
+
+
 @row("vector.extract")
 def _extract(e: Emitter, op: Operation) -> None:
     source, result = op.operands[0], op.results[0]
     place = _place(e, op, source, op.operands[1:])
     own = e.scalar_type(result)
     if not is_vector(result):
-        e.define(result, e.element(source, place, own))
+        _scalar(e, result, e.element(source, place, own))
     elif isinstance(place, int):
         picks(e, result, source, range(place, place + count(result)))
     else:
@@ -169,19 +189,19 @@ def _shuffle(e: Emitter, op: Operation) -> None:
     for at in integers(op.properties["mask"]):
         source, place = (first, at) if at < rows else (second, at - rows)
         elements += [e.element(source, place * width + k, own) for k in range(width)]
-    e.define(op.results[0], f"{{{', '.join(elements)}}}")
+    e.define_elements(op.results[0], elements)
 
 
 @row("vector.from_elements")
 def _from_elements(e: Emitter, op: Operation) -> None:
     own = e.scalar_type(op.results[0])
-    e.define(op.results[0], f"{{{', '.join(e.text(x, own) for x in op.operands)}}}")
+    _known_or_defined(e, op.results[0], [e.text(x, own) for x in op.operands])
 
 
 @row("vector.to_elements")
 def _to_elements(e: Emitter, op: Operation) -> None:
     for k, result in enumerate(op.results):
-        e.define(result, e.element(op.operands[0], k, e.scalar_type(result)))
+        _scalar(e, result, e.element(op.operands[0], k, e.scalar_type(result)))
 
 
 @row("vector.bitcast")
@@ -211,18 +231,20 @@ def _outerproduct(e: Emitter, op: Operation) -> None:
     result = op.results[0]
     ctype = e.scalar_type(result)
     rows, columns = count(lhs), count(rhs) if is_vector(rhs) else 1
-    a, b = e.element(lhs, "_i"), e.element(rhs, "_q")
-    at = f"_i * {columns} + _q"
+    at = f"_i * {columns} + _q" if columns > 1 else "_i"
+    a, b = e.element(lhs, "_i"), e.element(rhs, "_q" if columns > 1 else 0)
     if rest:
         name = e.take(result, rest[0])
         update = _accumulate(e, op, f"{name}.e[{at}]", a, b)
     else:
         name = e.declare(result)
-        update = f"{a} * {b}" if _kind(op) == "add" else f"{a}"
         update = combine(e, "mul", ctype)(a, b)
+    e.line("#pragma unroll")
+    if columns == 1:
+        e.line(f"for (int _i = 0; _i < {rows}; ++_i) {name}.e[_i] = {update};")
+        return
     snake = text(either(op, "phobos.order")) == "snake"
     inner = f"const int _q = (_i & 1) ? {columns - 1} - _j : _j;" if snake else "const int _q = _j;"
-    e.line("#pragma unroll")
     e.line(f"for (int _i = 0; _i < {rows}; ++_i)")
     e.line("  #pragma unroll")
     e.line(f"  for (int _j = 0; _j < {columns}; ++_j) {{ {inner} {name}.e[{at}] = {update}; }}")

@@ -58,7 +58,9 @@ def _load(e: Emitter, op: Operation) -> None:
     base, *indices = op.operands
     result = op.results[0]
     place = memory.pointer(e, base, indices)
-    if _whole(e, op, result):
+    if count(result) == 1:
+        e.define_elements(result, [memory.element(e, base, indices)])
+    elif _whole(e, op, result):
         e.define(result, f"*reinterpret_cast<const {e.ctype(result)}*>({place})")
     else:
         e.define(result, e.call("load", place, template=_template(e, op, result)))
@@ -69,7 +71,9 @@ def _store(e: Emitter, op: Operation) -> None:
     value, base, *indices = op.operands
     place = memory.pointer(e, base, indices)
     vector = in_memory(e, value)
-    if _whole(e, op, vector):
+    if count(vector) == 1:
+        e.line(f"{memory.element(e, base, indices)} = {e.element(vector, 0)};")
+    elif _whole(e, op, vector):
         e.line(f"*reinterpret_cast<{e.ctype(value)}*>({place}) = {e.text(vector)};")
     else:
         e.line(f"{e.call('store', place, e.text(vector), template=_template(e, op, vector))};")
@@ -127,7 +131,7 @@ def _flags(e: Emitter, result: SSAValue, limits: Sequence[str]) -> None:
     axes = list(zip(steps(extents), extents, limits, strict=True))
     if size <= UNROLLED_IN_LINE:
         rows = [" && ".join(f"{k // s % n} < {limit}" for s, n, limit in axes) for k in range(size)]
-        e.define(result, f"{{{', '.join(rows)}}}")
+        e.define_elements(result, rows)
         return
     name = e.declare(result)
     inside = " && ".join(f"_i / {s} % {n} < {limit}" for s, n, limit in axes)
