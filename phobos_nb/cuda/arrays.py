@@ -48,9 +48,9 @@ def on_gpu(value: Any) -> bool:
     """Whether a value is an array in GPU memory. Imports nothing."""
     if _is_torch(value):
         return bool(value.is_cuda)
-    if _has_cuda_interface(value):
-        return True
-    return _dlpack_device(value) in DLPACK_CUDA
+    if hasattr(value, "__dlpack_device__"):
+        return int(value.__dlpack_device__()[0]) in DLPACK_CUDA
+    return _has_cuda_interface(value)
 
 
 def _is_torch(value: Any) -> bool:
@@ -60,11 +60,6 @@ def _is_torch(value: Any) -> bool:
 
 def _has_cuda_interface(value: Any) -> bool:
     return hasattr(value.__class__, "__cuda_array_interface__")
-
-
-def _dlpack_device(value: Any) -> int:
-    ask = getattr(value, "__dlpack_device__", None)
-    return int(ask()[0]) if ask is not None else 0
 
 
 def adopt(value: Any) -> Any:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.findings import Findings, findings
@@ -249,6 +249,8 @@ class Dispatcher:
         except KeyError:
             arrays = [adopt(a) for a in arrays]
             libraries = [self._library(a) for a in arrays]
+        if isinstance(grid, list):
+            grid = tuple(cast("list[Any]", grid))
         key = (grid, *[x.layout(a) for x, a in zip(libraries, arrays, strict=True)])
         plan = self._plans.get(key) or self._make(key, arrays, values, libraries, grid)
         addresses = [x.address(a) for x, a in zip(libraries, arrays, strict=True)]

@@ -55,6 +55,14 @@ def capture(work: Work, stream: Any, repeats: int = 1) -> Any:
     return graph
 
 
+def captured_or_none(work: Work, stream: Any, repeats: int) -> Any:
+    """The graph, or None for work that cannot be captured, such as one that allocates."""
+    try:
+        return capture(work, stream, repeats)
+    except RuntimeError:
+        return None
+
+
 def time_interleaved(
     contenders: Mapping[str, Work],
     *,
@@ -66,7 +74,7 @@ def time_interleaved(
     """Time contenders side by side: every round runs each once, in a new random order.
 
     A round's figure is the mean over `inner` calls between two events. With `graph` the inner calls
-    are one captured graph, so that host time stays out of kernels of a few microseconds.
+    are one captured graph where they can be, so that host time stays out of short kernels.
     """
     stream = cupy().cuda.Stream(non_blocking=True)
     runs = {name: _warm(work, stream, inner, graph) for name, work in contenders.items()}
@@ -85,8 +93,8 @@ def _warm(work: Work, stream: Any, inner: int, graph: bool) -> Work:
         for _ in range(3):
             work()
         stream.synchronize()
-    if graph:
-        captured = capture(work, stream, inner)
+    captured = captured_or_none(work, stream, inner) if graph else None
+    if captured is not None:
         captured.upload(stream)
         return lambda: captured.launch(stream)
 

@@ -45,6 +45,14 @@ def jobs(names: list[str]) -> Iterator[Job]:
                 yield name, number, "sm_90a", "upstream", VARIANTS[1]
 
 
+def attempt(job: Job) -> tuple[StoredKernel, bytes] | str:
+    """Compile one job, or say what went wrong."""
+    try:
+        return compiled(job)
+    except Exception as error:  # one kernel's failure must not lose the others
+        return f"{job}: {type(error).__name__}: {str(error)[:400]}"
+
+
 def compiled(job: Job) -> tuple[StoredKernel, bytes]:
     """Compile one job."""
     name, number, target, kind, (unit_stride, aligned) = job
@@ -87,10 +95,13 @@ def main() -> int:
     parsed = parser.parse_args()
     wanted = list(jobs(parsed.cases))
     with ProcessPoolExecutor(parsed.workers) as pool:
-        count = save(parsed.folder, pool.map(compiled, wanted, chunksize=3))
+        results = list(pool.map(attempt, wanted, chunksize=3))
+    failures = [r for r in results if isinstance(r, str)]
+    count = save(parsed.folder, (r for r in results if not isinstance(r, str)))
+    print("\n".join(failures))
     size = sum(f.stat().st_size for f in parsed.folder.iterdir())
     print(f"{count} kernels, {size / 2**20:.1f} MiB in {parsed.folder}")
-    return 0
+    return int(bool(failures))
 
 
 if __name__ == "__main__":
