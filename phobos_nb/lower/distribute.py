@@ -15,6 +15,7 @@ from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower import staged
+from phobos_nb.lower.chunks import chunks_of, deferred
 from phobos_nb.lower.distribute_box import distribute_load, distribute_store
 from phobos_nb.lower.distribute_combine import distribute_argmax, distribute_combine, distribute_scan
 from phobos_nb.lower.distribute_dot import distribute_dot
@@ -36,10 +37,29 @@ from phobos_nb.lower.thread_state import ThreadState
 
 def distribute(state: ThreadState, block: Block) -> None:
     """Emit the per-thread form of every op of a block at the builder's point."""
+    late = deferred(block, state.threads)
+    waiting = frozenset[SSAValue]().union(*late.values())
     for op in block.ops:
-        if not isinstance(op, scf.YieldOp | scf.ConditionOp):
+        if isinstance(op, scf.YieldOp | scf.ConditionOp) or (op.results and op.results[0] in waiting):
+            continue
+        with state.b.located(op.location):
+            if isinstance(op, tile.StoreOp) and op in late:
+                _store_in_chunks(state, op, late[op])
+            else:
+                _emit(state, op)
+
+
+def _store_in_chunks(state: ThreadState, store: tile.StoreOp, members: frozenset[SSAValue]) -> None:
+    """Make and store a few rows of slots at a time."""
+    assert store.parent is not None
+    feeders = [op for op in store.parent.ops if op.results and op.results[0] in members]
+    for chunk in chunks_of(store, members, state.threads):
+        state.chunk = chunk
+        for op in feeders:
             with state.b.located(op.location):
                 _emit(state, op)
+        distribute_store(state, store)
+    state.chunk = None
 
 
 def _emit(state: ThreadState, op: Operation) -> None:

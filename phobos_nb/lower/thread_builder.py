@@ -189,6 +189,14 @@ class ThreadBuilder(Builder):
             piece = self.value(vector.ExtractStridedSliceOp(value, slot, sizes))
         return self.shape_cast(piece, [width])
 
+    def extract_rows(self, value: SSAValue, start: int, stop: int) -> SSAValue:
+        """Positions `start` to `stop` of the first axis."""
+        known = constant_value(value)
+        if known is not None:
+            rest = (shape_of(value.type) or ())[1:]
+            return self.filled(known, VectorType(element_of(value.type), [stop - start, *rest]))
+        return self.value(vector.ExtractStridedSliceOp(value, [start], [stop - start]))
+
     def shape_cast(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """The same elements in row-major order under another shape."""
         if shape_of(value.type) == tuple(shape):

@@ -15,8 +15,9 @@ from xdsl.rewriter import InsertPoint
 from phobos_nb.contract import Dim, Variant
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.lower import staged
+from phobos_nb.lower.chunks import Chunk
 from phobos_nb.lower.index_facts import IndexFacts
-from phobos_nb.lower.layout_types import byte_width, element, layout_of
+from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of
 from phobos_nb.lower.layouts import Axis, Digit, Layout
 from phobos_nb.lower.shared_memory import shared_memory
 from phobos_nb.lower.thread_builder import ThreadBuilder
@@ -49,6 +50,7 @@ class ThreadState:
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     shared_bytes: int = 0
     debug: bool = False
+    chunk: Chunk | None = None
     _axes: dict[Axis, SSAValue] = field(default_factory=dict[Axis, SSAValue])
     _views: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
     _firsts: dict[Layout, SSAValue] = field(default_factory=dict[Layout, SSAValue])
@@ -59,16 +61,24 @@ class ThreadState:
         return self.kernel.threads.value.data
 
     def layout(self, value: SSAValue) -> Layout:
-        """The layout of a tile."""
-        return layout_of(value, self.threads)
+        """The layout of a tile, or of the part of it that the present chunk makes."""
+        layout = layout_of(value, self.threads)
+        return layout if self.chunk is None else self.chunk.restrict(value, layout)
 
     def type_of(self, value: SSAValue) -> VectorType[Attribute]:
         """The per-thread type of a tile."""
         return VectorType(element(value), self.layout(value).slots)
 
     def get(self, value: SSAValue) -> SSAValue:
-        """The per-thread value of a tile-level value."""
-        return self.values[value]
+        """The per-thread value of a tile-level value; its part of the present chunk."""
+        found = self.values[value]
+        chunk = self.chunk
+        if chunk is None or not is_tile(value) or value in chunk.members:
+            return found
+        layout = layout_of(value, self.threads)
+        if not chunk.cuts(value, layout):
+            return found
+        return self.b.extract_rows(found, chunk.start, chunk.stop)
 
     @contextmanager
     def prologue(self) -> Generator[ThreadBuilder]:

@@ -81,6 +81,7 @@ def gemm(
     transpose_b=False,
     sums: Attribute | None = None,
     epilogue: Callable[[TileKernel, SSAValue], SSAValue] | None = None,
+    more=(),
 ) -> TileKernel:
     """C = A @ B with a k loop of slices."""
     m, n, kk = shape
@@ -89,6 +90,7 @@ def gemm(
         (TensorParameter("A", name, ("M", "K")), element),
         (TensorParameter("B", name, b_dims), element),
         (TensorParameter("C", str(sums or f32), ("M", "N"), False, True), sums or f32),
+        *((TensorParameter(n, "f32", dims), f32) for n, dims in more),
     ]
     k = kernel("gemm", tensors, (), threads, promises)
     b = k.b

@@ -5,6 +5,7 @@ import pytest
 from xdsl.dialects.builtin import f16, f64, i8, i32
 
 from phobos_nb.contract import GridRule, LaunchContract, Variant, entry_arguments
+from phobos_nb.ir.dialects import tile
 from phobos_nb.lower.pipeline import KernelFacts, lower
 from phobos_nb.options import CompileOptions
 from phobos_nb.simulate.launch import simulate
@@ -85,6 +86,31 @@ def test_ragged_gemm(shape, threads, transpose_b, stages, aligned):
     grid = (-(-n // shape[1]), -(-m // shape[0]), 1)
     out = run(kernel, arrays, grid, constants={"STAGES": stages})["C"]
     np.testing.assert_allclose(out, a @ b, atol=2e-5)
+
+
+def scaled_sum(k, acc):
+    """2 acc + 3 C + a row vector: what a GEMM's last statement may be."""
+    row, column = k.block("y", 128), k.block("x", 64)
+    old = k.load(2, [row, column], [128, 64])
+    bias = k.load(3, [column], [64])
+    both = k.b.addf(k.b.mulf(k.splat(2.0, [128, 64]), acc), k.b.mulf(k.splat(3.0, [128, 64]), old))
+    return k.b.addf(both, k.b.value(tile.BroadcastOp(bias, [128, 64])))
+
+
+def test_epilogue_in_chunks():
+    """A store of 128 elements a thread reads C a few rows at a time, masked, and is right."""
+    a, b, c, v = normal(150, 24), normal(24, 100, seed=1), normal(150, 100, seed=2), normal(100, seed=3)
+    kernel = gemm((128, 64, 8), 64, epilogue=scaled_sum, more=[("V", ("N",))])
+    out = run(kernel, {"A": a, "B": b, "C": c, "V": v}, (2, 2, 1))["C"]
+    np.testing.assert_allclose(out, 2 * (a @ b) + 3 * c + v, atol=2e-5)
+    facts = KernelFacts(kernel.parameters)
+    made = lower(kernel.module, facts, get("sm_80"), Variant()).module
+    widest = max(
+        op.results[0].type.element_count()
+        for op in made.walk()
+        if op.name in ("arith.mulf", "arith.addf")
+    )
+    assert widest <= 32
 
 
 @pytest.mark.parametrize("k", [0, 1, 8, 9, 24])
