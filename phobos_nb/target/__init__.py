@@ -30,13 +30,13 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Target:
-    """The target of that name or alias; `PhobosError` PH405 when there is none."""
+    """The target of that name or alias; `PhobosError` PH408 when there is none."""
     targets = _targets()
     found = targets.get(ALIASES.get(name, name))
     if found is None:
         message = f"unknown target {name!r}"
         known = ", ".join(targets)
-        raise PhobosError([Diagnostic("PH405", message, stage="target", help=f"known targets: {known}")])
+        raise PhobosError([Diagnostic("PH408", message, stage="target", help=f"known targets: {known}")])
     return found
 
 

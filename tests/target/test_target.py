@@ -24,7 +24,7 @@ def test_unknown_target_lists_the_known_ones():
     with pytest.raises(PhobosError) as caught:
         target.get("sm_99")
     (found,) = caught.value.diagnostics
-    assert found.code == "PH405"
+    assert found.code == "PH408"
     assert "sm_99" in found.message
     assert "sm_90a" in found.help
 

@@ -107,13 +107,17 @@ def _single(value: float) -> str:
         return f"__int_as_float((int)0x{bits:08x}u)"
     packed = struct.pack("<f", value)
     (exact,) = struct.unpack("<f", packed)
-    for digits in range(1, 10):
-        text = f"{exact:.{digits}g}"
-        if struct.pack("<f", float(text)) == packed:
-            break
-    else:
-        text = repr(exact)
+    texts = (f"{exact:.{digits}g}" for digits in range(1, 10))  # nine digits always suffice
+    text = next(text for text in texts if _packed(float(text)) == packed)
     return f"{text}f" if any(c in text for c in ".e") else f"{text}.0f"
+
+
+def _packed(value: float) -> bytes:
+    """The bits as f32; none for a short decimal that lies above the largest f32."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return b""
 
 
 def _half_bits(value: float) -> int:
