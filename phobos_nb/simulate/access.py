@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -135,8 +135,15 @@ def store(m: Machine, s: Strand, site: Site, ref: Ref, where: Located, value: Va
     changed = None
     if before is not None:
         after = typed.take(positions, mode="clip")
-        changed = (_bits(before) != _bits(values)) | (_bits(after) != _bits(values))
+        changed = Changes(_bits(before) != _bits(values), _bits(after) != _bits(values))
     watch_write(m, s, site, ref, where, changed=changed)
+
+
+class Changes(NamedTuple):
+    """The elements of a store, [..., lanes], that were not so before, and that did not stay so."""
+
+    before: Bools
+    after: Bools
 
 
 def watch_write(
@@ -146,20 +153,20 @@ def watch_write(
     ref: Ref,
     where: Located,
     *,
-    changed: Bools | None = None,
+    changed: Changes | None = None,
     atomic: bool = False,
 ) -> None:
     """Tell the race detector and the counters of a store or atomic.
 
-    `changed` marks the elements, [..., lanes], where it matters who wrote: two writes of one value to
-    one place are no race.
+    Two writes of one value to one place are no race: `changed` says where the values differ.
     """
     shadow = m.shadow_of(ref.memory)
     if shadow is not None:
         units, live = units_of(s, site, ref, where, shadow.unit)
         for conflict in shadow.write(s, units, live, site.op, atomic=atomic):
             if conflict.kind == "write after write" and changed is not None:
-                conflict = conflict.only(_per_unit(changed, len(units)))
+                differs = changed.after if conflict.together else changed.before
+                conflict = conflict.only(_per_unit(differs, len(units)))
             report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
     count_access(m, s, site, ref, where)
 

@@ -23,8 +23,9 @@ class AtBarrier:
         del m, s
         return False
 
-    def describe(self, m: Machine) -> str:
+    def describe(self, m: Machine, s: Strand) -> str:
         """What a deadlock report says of it."""
+        del s
         return f"the barrier of the CTA ({m.recorder.places[self.op]})"
 
 

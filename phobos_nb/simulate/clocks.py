@@ -142,6 +142,11 @@ def records_of(threads: Threads, stamp: Value, op: int, flags: int = 0) -> Ints:
     return threads.gid | (time | (op << OP_SHIFT | flags))
 
 
+def thread_of_records(records: Ints) -> Ints:
+    """The threads, by their number in the grid, that records name."""
+    return records & THREAD_MASK
+
+
 def _check_time(time: int) -> None:
     if time >= PENDING - 1:
         raise OverflowError("more than a million synchronisations in one CTA")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,8 @@ class Machine:
 
     `tensors` and `global_shadows` live for the whole launch, everything else for the chunk. Only
     tensors that the kernel writes have a shadow. `counts` are warp instructions per step; `strands`
-    receives the parts of a strand that split; `masked` counts the lanes that conditions left out.
+    receives the parts of a strand that split; `mbarriers` are groups of memory barriers by the
+    operation that made them; `masked` counts the lanes that conditions left out.
     """
 
     shape: LaunchShape
@@ -57,6 +59,7 @@ class Machine:
     global_shadows: dict[int, Shadow]
     counts: list[int]
     strands: list[Strand] = field(default_factory=list[Strand])
+    mbarriers: dict[int, Any] = field(default_factory=dict[int, Any])
     masked: dict[int, int] = field(default_factory=dict[int, int])
     prints: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 

@@ -17,6 +17,7 @@ FaultKind = Literal[
     "uninitialised",
     "barrier_divergence",
     "deadlock",
+    "mbarrier",
     "division_by_zero",
     "shift",
     "shuffle",

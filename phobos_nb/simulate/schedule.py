@@ -26,7 +26,7 @@ def run_chunk(m: Machine, program: Program, arguments: list[Value], seed: int) -
             if not running:
                 running = _deadlock(m, waiting)
             continue
-        strand = running.pop(int(order.integers(len(running))) if order is not None else -1)
+        strand = running.pop(int(order.integers(len(running))) if order is not None else 0)
         status = run_strand(m, program, strand)
         if status == SPLIT:
             running += m.strands
@@ -81,7 +81,7 @@ def _report(m: Machine, waiting: list[Strand]) -> None:
     for s in waiting:
         warps = sorted({int(w) for w in s.warp})
         cta = m.shape.coordinates(int(m.ctas[s.cta[0]]))
-        lines.append(f"warps {warps} of CTA {cta} wait for {s.waiting.describe(m)}")
+        lines.append(f"warps {warps} of CTA {cta} wait for {s.waiting.describe(m, s)}")
     first = waiting[0]
     text = "deadlock: nobody can go on; " + "; ".join(lines)
     m.recorder.fault("deadlock", first.waiting.op, text, m.cta_of(first, 0), int(first.thread[0]))

@@ -32,11 +32,15 @@ LOG_LIMIT = 256
 
 
 class Conflict(NamedTuple):
-    """One access against an earlier one: positions in the access's [units, lanes] and the records."""
+    """One access against an earlier one: positions in the access's [units, lanes] and the records.
+
+    `together` says that both are lanes of one execution of one operation.
+    """
 
     kind: RaceKind
     bad: Bools
     records: Ints
+    together: bool = False
 
     def only(self, units: Bools) -> Conflict:
         """The part of it at some units."""
@@ -184,7 +188,7 @@ class Shadow:
         if active is not None:
             bad &= active
         if bad.any():
-            found.append(Conflict("write after write", bad, kept))
+            found.append(Conflict("write after write", bad, kept, together=True))
 
 
 def operation_of(record: int) -> int:

@@ -17,6 +17,7 @@ from phobos_nb.simulate.copies import commit, issue, wait
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.matrix import MATRIX_ROWS
+from phobos_nb.simulate.ops.mbarrier import MBARRIER_ROWS
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
@@ -79,4 +80,5 @@ ROWS: dict[str, Row] = {
     "nvgpu.device_async_create_group": _create_group,
     "nvgpu.device_async_wait": _wait,
     **MATRIX_ROWS,
+    **MBARRIER_ROWS,
 }

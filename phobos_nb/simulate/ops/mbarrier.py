@@ -1,0 +1,111 @@
+"""Rows of `nvgpu.mbarrier.*`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import Operation, SSAValue
+
+from phobos_nb.ir.dialects.nvgpu import (
+    MBarrierArriveExpectTxOp,
+    MBarrierArriveOp,
+    MBarrierCreateOp,
+    MBarrierInitOp,
+    MBarrierTryWaitParityOp,
+)
+from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.mbarriers import MBarriers, arrive, initialise, wait
+from phobos_nb.simulate.program import Decoder, Row, Step
+from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.values import is_array
+
+
+def _create(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, MBarrierCreateOp)
+    r, index, number = d.slot(op.barriers), d.op, op.barriers.type.barriers.data
+    d.program.needs_clocks = True
+
+    def step(m: Machine, s: Strand) -> None:
+        group = m.mbarriers.get(index)
+        if group is None:
+            warps = m.shape.threads // 32
+            group = m.mbarriers[index] = MBarriers(number, len(m.ctas), warps)
+        s.values[r] = group
+
+    return step
+
+
+def _where_true(d: Decoder, predicate: SSAValue | None) -> Callable[[Strand, Callable[[], None]], None]:
+    """Runs an action with only those lanes active for which an optional predicate holds."""
+    if predicate is None:
+        return lambda s, action: action()
+    slot = d.slot(predicate)
+
+    def run(s: Strand, action: Callable[[], None]) -> None:
+        condition, outer = s.values[slot], s.mask
+        if not is_array(condition):
+            if condition:
+                action()
+            return
+        s.set_mask(condition if outer is None else condition & outer)
+        action()
+        s.set_mask(outer)
+
+    return run
+
+
+def _init(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, MBarrierInitOp)
+    group, count, number = d.slot(op.barriers), d.slot(op.count), d.slot(op.index)
+    index = d.op
+    only = _where_true(d, op.predicate)
+
+    def step(m: Machine, s: Strand) -> None:
+        v = s.values
+        only(s, lambda: initialise(m, s, v[group], v[number], v[count], index))
+
+    return step
+
+
+def _arrive(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, MBarrierArriveOp)
+    group, number, token, index = d.slot(op.barriers), d.slot(op.index), d.slot(op.token), d.op
+
+    def step(m: Machine, s: Strand) -> None:
+        s.values[token] = 0
+        arrive(m, s, s.values[group], s.values[number], index)
+
+    return step
+
+
+def _expect(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, MBarrierArriveExpectTxOp)
+    group, bytes_, number = d.slot(op.barriers), d.slot(op.bytes), d.slot(op.index)
+    only, index = _where_true(d, op.predicate), d.op
+
+    def step(m: Machine, s: Strand) -> None:
+        v = s.values
+        only(s, lambda: arrive(m, s, v[group], v[number], index, v[bytes_]))
+
+    return step
+
+
+def _wait(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, MBarrierTryWaitParityOp)
+    group, parity, number = d.slot(op.barriers), d.slot(op.parity), d.slot(op.index)
+    index, here = d.op, d.here
+
+    def step(m: Machine, s: Strand) -> int | None:
+        v = s.values
+        return wait(m, s, v[group], v[number], v[parity], index, here)
+
+    return step
+
+
+MBARRIER_ROWS: dict[str, Row] = {
+    "nvgpu.mbarrier.create": _create,
+    "nvgpu.mbarrier.init": _init,
+    "nvgpu.mbarrier.arrive": _arrive,
+    "nvgpu.mbarrier.arrive.expect_tx": _expect,
+    "nvgpu.mbarrier.try_wait.parity": _wait,
+}

@@ -1,0 +1,181 @@
+"""Bounds, poison and alignment: what is touched is the caller's array and nothing else."""
+
+import numpy as np
+
+COPY = """
+  %c4 = arith.constant 4 : index
+  %i = arith.muli %t, %c4 : index
+  %x = vector.load %a[%i] {{alignment = {align} : i64}} : memref<?xf32>, vector<4xf32>
+  vector.store %x, %out[%i] {{alignment = {align} : i64}} : memref<?xf32>, vector<4xf32>
+"""
+TENSORS = [("a", "f32", False), ("out", "f32", True)]
+
+
+def data(n):
+    return np.arange(n, dtype=np.float32)
+
+
+def test_the_callers_arrays_stay(make):
+    """Outputs are copies unless `in_place` is asked for."""
+    k = make(COPY.format(align=16), TENSORS)
+    a, out = data(256), np.zeros(256, np.float32)
+    result = k.run(a=a, out=out)
+    assert (result.outputs["out"] == a).all()
+    assert not out.any()
+    k.run(a=a, out=out, in_place=True)
+    assert (out == a).all()
+
+
+def test_one_element_too_short(make):
+    """The last thread's vector runs one element past the end: named, not read, not written."""
+    k = make(COPY.format(align=16), TENSORS)
+    result = k.run(a=data(255), out=np.zeros(256, np.float32))
+    (fault,) = result.faults
+    assert (fault.kind, fault.tensor, fault.element, fault.thread) == ("out_of_bounds", "a", (255,), 63)
+    assert "255" in fault.message
+    assert np.isnan(result.outputs["out"][255])
+
+
+def test_holes_of_a_strided_array_are_outside(make):
+    """Elements between the columns of a sliced array belong to somebody else."""
+    k = make(COPY.format(align=16), TENSORS)
+    result = k.run(a=data(512)[::2], out=np.zeros(256, np.float32))
+    assert {(f.kind, f.tensor) for f in result.faults} == {("out_of_bounds", "a")}
+
+
+def test_misaligned_vectors(make):
+    """A 16-byte access from base + 4 bytes is a fault; without the promise it is none."""
+    a = data(257)[1:]
+    wide = make(COPY.format(align=16), TENSORS).run(a=a, out=np.zeros(256, np.float32))
+    assert {(f.kind, f.tensor) for f in wide.faults} == {("misaligned", "a")}
+    narrow = make(COPY.format(align=4), TENSORS).run(a=a, out=np.zeros(256, np.float32))
+    assert narrow.clean
+    assert (narrow.outputs["out"] == a).all()
+
+
+def test_overlapping_arguments_share_memory(make):
+    """One array passed twice is one memory: out = a in place, shifted by the view's offset."""
+    k = make(COPY.format(align=4), TENSORS)
+    both = data(320)
+    result = k.run(a=both[64:], out=both[:256], races=False)
+    assert (result.outputs["out"] == np.arange(64, 320)).all()
+
+
+def test_lines_and_sectors(make):
+    """256 aligned f32 by 2 warps of 16 bytes a lane: 4 lines and 16 sectors each; shifted: one more."""
+    k = make(COPY.format(align=4), TENSORS)
+    accesses = k.run(a=data(256), out=np.zeros(256, np.float32)).global_accesses
+    assert [(a.kind, a.lines, a.fewest_lines, a.sectors) for a in accesses] == [
+        ("load", 8, 8, 32),
+        ("store", 8, 8, 32),
+    ]
+    shifted = k.run(a=data(257)[1:], out=np.zeros(256, np.float32)).global_accesses[0]
+    assert (shifted.lines, shifted.sectors, shifted.fewest_lines) == (10, 34, 8)
+
+
+def test_masked_vectors(make):
+    """Elements that a mask leaves out are neither read nor written, and are counted."""
+    k = make(
+        """
+  %c4 = arith.constant 4 : index
+  %i = arith.muli %t, %c4 : index
+  %n = arith.subi %na, %i : index
+  %m = vector.create_mask %n : vector<4xi1>
+  %pad = arith.constant dense<9.0> : vector<4xf32>
+  %x = vector.maskedload %a[%i], %m, %pad : memref<?xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  vector.maskedstore %out[%i], %m, %x : memref<?xf32>, vector<4xi1>, vector<4xf32>
+""",
+        TENSORS,
+    )
+    result = k.run(a=data(201), out=np.full(256, -1, np.float32))
+    assert result.clean
+    assert (result.outputs["out"] == np.where(np.arange(256) < 201, np.arange(256), -1)).all()
+    assert [a.masked for a in result.accesses] == [55, 55]
+    assert [a.elements for a in result.accesses] == [201, 201]
+
+
+def test_masked_scalars(make):
+    """A scalar access under a condition counts the lanes that it leaves out."""
+    k = make(
+        """
+  %p = arith.cmpi ult, %t, %na : index
+  %zero = arith.constant 0.0 : f32
+  %x = scf.if %p -> (f32) {
+    %y = memref.load %a[%t] : memref<?xf32>
+    scf.yield %y : f32
+  } else {
+    scf.yield %zero : f32
+  }
+  memref.store %x, %out[%t] : memref<?xf32>
+""",
+        TENSORS,
+    )
+    result = k.run(a=data(9) + 1, out=np.full(64, -1, np.float32))
+    assert result.clean
+    assert result.outputs["out"].tolist() == [*range(1, 10), *[0] * 55]
+    assert [a.masked for a in result.accesses] == [55, 0]
+
+
+SHARED = """
+  %c4 = arith.constant 4 : index %c0 = arith.constant 0 : index
+  %s = memref.view %smem[%c0][] : memref<256xi8, S> to memref<64xf32, S>
+  {body}
+"""
+
+
+def test_unwritten_shared_memory_that_matters(make):
+    """An output that depends on an unwritten byte of shared memory is a fault; the rest is none."""
+    body = """
+  %c62 = arith.constant 62 : index
+  %x = memref.load %a[%t] : memref<?xf32>
+  memref.store %x, %s[%t] : memref<64xf32, S>
+  "gpu.barrier"() : () -> ()
+  %y = memref.load %s[%t] : memref<64xf32, S>
+  memref.store %y, %out[%t] : memref<?xf32>
+"""
+    skipping = body.replace(
+        "  memref.store %x, %s[%t]",
+        "  %q = arith.cmpi ne, %t, %c62 : index\n  scf.if %q {\n  memref.store %x, %s[%t]",
+    ).replace('memref<64xf32, S>\n  "gpu', 'memref<64xf32, S>\n  }\n  "gpu')
+    used = make(SHARED.format(body=skipping), TENSORS, shared=256)
+    result = used.run(a=data(64), out=np.zeros(64, np.float32))
+    assert [(f.kind, f.element) for f in result.faults] == [("uninitialised", (62 * 4,))]
+    assert np.isnan(result.outputs["out"][62])
+    whole = make(SHARED.format(body=body), TENSORS, shared=256)
+    assert whole.run(a=data(64), out=np.zeros(64, np.float32)).clean
+
+
+def test_an_unused_prefetch_of_unwritten_memory_is_no_fault(make):
+    """What is read and never used does not matter."""
+    k = make(
+        SHARED.format(
+            body="""
+  %y = memref.load %s[%t] : memref<64xf32, S>
+  %x = memref.load %a[%t] : memref<?xf32>
+  memref.store %x, %out[%t] : memref<?xf32>"""
+        ),
+        TENSORS,
+        shared=256,
+    )
+    assert k.run(a=data(64), out=np.zeros(64, np.float32)).clean
+
+
+def test_shared_memory_has_an_end(make):
+    """One element past the CTA's shared bytes is outside, even where another CTA's begin."""
+    k = make(
+        """
+  %c4 = arith.constant 4 : index
+  %s = memref.view %smem[%c4][] : memref<256xi8, S> to memref<64xf32, S>
+  %x = memref.load %a[%t] : memref<?xf32>
+  memref.store %x, %s[%t] : memref<64xf32, S>""",
+        TENSORS,
+        shared=256,
+    )
+    result = k.run(grid=(3, 1, 1), a=data(64), out=data(1))
+    (fault,) = result.faults
+    assert (fault.kind, fault.tensor, fault.element, fault.count) == (
+        "out_of_bounds",
+        "shared",
+        (256,),
+        3,
+    )
