@@ -22,8 +22,9 @@ class MBarriers:
     """A group of barriers of every CTA of a chunk; arrays are [ctas, barriers] or [.., warps].
 
     count: arrivals that complete a phase, 0 before `init`; made: the access record of that.
-    pending, bytes: what the phase in progress still waits for. phase: phases completed. gathered: what arrivals have handed over so far; handed:
-    the same at the end of the last completed phase. passed: phases that each warp has waited for.
+    pending, bytes: what the phase in progress still waits for. phase: phases completed.
+    gathered: what arrivals have handed over so far; handed: the same at the end of the last completed
+    phase. passed: the phase that each warp has waited for last.
     """
 
     def __init__(self, number: int, ctas: int, warps: int) -> None:
