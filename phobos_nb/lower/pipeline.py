@@ -12,6 +12,7 @@ from phobos_nb.contract import Parameter, Variant, entry_arguments
 from phobos_nb.diagnostics import Diagnostic, Diagnostics
 from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.assign_layouts import Assignment, assign_layouts
 from phobos_nb.lower.distribute import distribute
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
@@ -21,6 +22,7 @@ from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
 from phobos_nb.lower.pipeline_loops import LoopReport, pipeline_loops
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
+from phobos_nb.lower.requests import check_requests, wanted_constants
 from phobos_nb.lower.shared_liveness import plan_kernel
 from phobos_nb.lower.shared_memory import is_dynamic
 from phobos_nb.lower.stage_operands import stage_operands
@@ -38,6 +40,7 @@ class KernelFacts:
     parameters: tuple[Parameter, ...]
     source: Source | None = None
     span: Span | None = None
+    attributes: tuple[AttributeUse, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def _drop_masks(work: _Work) -> None:
 
 
 def _assign_layouts(work: _Work) -> None:
-    constants = work.options.constants
+    constants = wanted_constants(work.facts.attributes, work.options.constants)
     work.assignment = assign_layouts(work.kernel, work.target, work.variant, constants)
 
 
@@ -99,7 +102,10 @@ def _stage_operands(work: _Work) -> None:
 
 
 def _pipeline_loops(work: _Work) -> None:
-    work.loops = pipeline_loops(work.kernel, work.target, work.options.constants)
+    constants = wanted_constants(work.facts.attributes, work.options.constants)
+    work.loops = pipeline_loops(work.kernel, work.target, constants)
+    has_dot = bool(work.assignment.plans)
+    check_requests(work.facts.attributes, work.loops, work.diagnostics, has_dot=has_dot)
 
 
 def _plan_shared_memory(work: _Work) -> None:

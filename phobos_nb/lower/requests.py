@@ -1,0 +1,46 @@
+"""What the author asked of the lowering by attributes, and whether it was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from phobos_nb.diagnostics import Diagnostics
+from phobos_nb.language.typed import AttributeUse
+from phobos_nb.lower.pipeline_loops import LoopReport
+
+
+def wanted_constants(attributes: Iterable[AttributeUse], constants: Mapping[str, int]) -> dict[str, int]:
+    """The caller's constants, with STAGES from `@pipeline(stages)` where the caller set none."""
+    found = dict(constants)
+    for use in attributes:
+        stages = use.values.get("stages", 0) if use.name == "pipeline" else 0
+        if isinstance(stages, int) and stages:
+            found.setdefault("STAGES", stages)
+    return found
+
+
+def check_requests(
+    attributes: Iterable[AttributeUse],
+    loops: tuple[LoopReport, ...],
+    diagnostics: Diagnostics,
+    *,
+    has_dot: bool,
+) -> None:
+    """Report PH511 where `@pipeline` found no loop, note PH512 where `@tensorcore` changes nothing."""
+    for use in attributes:
+        if use.name == "pipeline" and not any(loop.stages > 1 for loop in loops):
+            why = "; ".join(f"line {loop.line}: {loop.reason}" for loop in loops)
+            diagnostics.error(
+                "PH511",
+                "@pipeline: no loop overlaps copies with arithmetic",
+                use.span,
+                help=why or "no loop of the kernel holds a dot",
+                stage="lower",
+            )
+        if use.name == "tensorcore" and has_dot:
+            diagnostics.note(
+                "PH512",
+                "@tensorcore: dot runs as f32 multiply-adds; code for tensor cores is not generated yet",
+                use.span,
+                stage="lower",
+            )
