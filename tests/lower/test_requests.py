@@ -1,7 +1,6 @@
 """`@pipeline` and `@tensorcore` are asserted or answered, with the place of the attribute."""
 
 import pytest
-from tests.lower.kernels import attention, gemm
 
 from phobos_nb.contract import Variant
 from phobos_nb.diagnostics import PhobosError
@@ -9,6 +8,7 @@ from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.pipeline import KernelFacts, Lowered, lower
 from phobos_nb.source import Span
 from phobos_nb.target import get
+from tests.lower.kernels import attention, gemm
 
 
 def lowered(kernel, *attributes: AttributeUse) -> Lowered:
