@@ -8,23 +8,13 @@ from functools import partial
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, i64
-from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import SSAValue
 
+from phobos_nb.ir.atomic_kinds import atomic_kind
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.shapes import element_of, is_float
 from phobos_nb.lower.layout_types import is_tile
 from phobos_nb.lower.thread_state import Tensor, ThreadState
-
-_RMW_KINDS = {
-    CombiningKindFlag.MAXIMUMF: 4,
-    CombiningKindFlag.MAXSI: 6,
-    CombiningKindFlag.MAXUI: 7,
-    CombiningKindFlag.MINIMUMF: 8,
-    CombiningKindFlag.MINSI: 10,
-    CombiningKindFlag.MINUI: 11,
-}
-"""Numbers of upstream's `arith::AtomicRMWKind` (ArithBase.td); addf is 0, addi 1."""
 
 
 def _inside(
@@ -133,8 +123,7 @@ def _discard(update: partial[SSAValue]) -> None:
 def _update(
     state: ThreadState, op: tile.AtomicOp, tensor: Tensor, indices: Sequence[SSAValue], value: SSAValue
 ) -> SSAValue:
-    kind = op.kind.data
-    number = _RMW_KINDS[kind] if kind in _RMW_KINDS else int(not is_float(value.type))
+    number = atomic_kind(op.kind.data, is_float=is_float(value.type))
     update = memref.AtomicRMWOp.build(
         operands=[value, tensor.base, [_address(state, tensor, indices)]],
         properties={"kind": IntegerAttr(number, i64)},

@@ -8,6 +8,7 @@ from phobos_nb import target
 from phobos_nb.cuda import nvrtc
 from phobos_nb.cuda.emit import emit
 from phobos_nb.cuda.emit.table import ROWS
+from phobos_nb.ir.atomic_kinds import AtomicKind
 from phobos_nb.ir.context import DIALECTS
 
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -229,15 +230,17 @@ SHUFFLES = "\n".join(
     for t in ("f16", "bf16", "f32", "f64", "i8", "i32", "i64")
 )
 
-KINDS = {"float": {"addf": 0, "assign": 2, "maximumf": 3, "minimumf": 6}}
-KINDS["integer"] = {"addi": 1, "assign": 2, "maxs": 4, "maxu": 5, "mins": 7, "minu": 8}
-KINDS["integer"] |= {"ori": 11, "andi": 12, "xori": 15}
+KINDS = {
+    "float": ("addf", "assign", "maximumf", "minimumf"),
+    "integer": ("addi", "assign", "maxs", "maxu", "mins", "minu", "ori", "andi", "xori"),
+}
 
 
 def _atomics(type: str) -> str:
     kinds = KINDS["integer" if type.startswith("i") else "float"]
     lines = ["%c0 = arith.constant 0 : index"]
-    for name, number in kinds.items():
+    for name in kinds:
+        number = AtomicKind[name.upper()].value
         if name == "assign" and type in ("f16", "bf16"):
             continue
         call = f'"memref.atomic_rmw"(%v, %A, %c0) <{{kind = {number} : i64}}>'

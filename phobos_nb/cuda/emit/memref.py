@@ -9,6 +9,7 @@ from phobos_nb.cuda.emit import memory
 from phobos_nb.cuda.emit.emitter import Emitter, Memory, Spelled, Stride, static_memory
 from phobos_nb.cuda.emit.table import row
 from phobos_nb.cuda.reading import either, integer, reference, shape, static_offset, static_strides
+from phobos_nb.ir.atomic_kinds import AtomicKind
 
 DYNAMIC = -(1 << 63)
 """How MLIR marks an entry of a static list that an operand gives (`ShapedType::kDynamic`)."""
@@ -106,20 +107,25 @@ def _assume(e: Emitter, op: Operation) -> None:
         e.bind(result, e.spelled(op.operands[0]))
 
 
-ATOMICS = {
-    1: "atomic_add",
-    2: "atomic_exchange",
-    4: "atomic_max",
-    5: "atomic_max_unsigned",
-    7: "atomic_min",
-    8: "atomic_min_unsigned",
-    11: "atomic_or",
-    12: "atomic_and",
-    15: "atomic_xor",
+ATOMICS: dict[int, str] = {
+    AtomicKind.ADDI: "atomic_add",
+    AtomicKind.ASSIGN: "atomic_exchange",
+    AtomicKind.MAXS: "atomic_max",
+    AtomicKind.MAXU: "atomic_max_unsigned",
+    AtomicKind.MINS: "atomic_min",
+    AtomicKind.MINU: "atomic_min_unsigned",
+    AtomicKind.ORI: "atomic_or",
+    AtomicKind.ANDI: "atomic_and",
+    AtomicKind.XORI: "atomic_xor",
 }
 """`arith::AtomicRMWKind` of integers -> helper."""
 
-FLOAT_ATOMICS = {0: "atomic_add", 2: "atomic_exchange", 3: "atomic_max_nan", 6: "atomic_min_nan"}
+FLOAT_ATOMICS: dict[int, str] = {
+    AtomicKind.ADDF: "atomic_add",
+    AtomicKind.ASSIGN: "atomic_exchange",
+    AtomicKind.MAXIMUMF: "atomic_max_nan",
+    AtomicKind.MINIMUMF: "atomic_min_nan",
+}
 """The same of floats."""
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects import memref
 from xdsl.ir import Operation
 
+from phobos_nb.ir.atomic_kinds import AtomicKind
 from phobos_nb.simulate.access import locate, poison, watch_write
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.numerics import in_f32, maximum, minimum
@@ -29,20 +30,20 @@ def _unsigned(function: Update, dtype: DTypeLike) -> Update:
 def update_of(kind: int, dtype: DTypeLike) -> Update:
     """What an atomic of MLIR's AtomicRMWKind does with the old value and the operand."""
     functions: dict[int, Update] = {
-        0: in_f32(np.add, dtype),
-        1: np.add,
-        2: lambda old, new: new,
-        3: maximum,
-        4: np.maximum,
-        5: _unsigned(np.maximum, dtype),
-        6: minimum,
-        7: np.minimum,
-        8: _unsigned(np.minimum, dtype),
-        9: in_f32(np.multiply, dtype),
-        10: np.multiply,
-        11: np.bitwise_or,
-        12: np.bitwise_and,
-        15: np.bitwise_xor,
+        AtomicKind.ADDF: in_f32(np.add, dtype),
+        AtomicKind.ADDI: np.add,
+        AtomicKind.ASSIGN: lambda old, new: new,
+        AtomicKind.MAXIMUMF: maximum,
+        AtomicKind.MAXS: np.maximum,
+        AtomicKind.MAXU: _unsigned(np.maximum, dtype),
+        AtomicKind.MINIMUMF: minimum,
+        AtomicKind.MINS: np.minimum,
+        AtomicKind.MINU: _unsigned(np.minimum, dtype),
+        AtomicKind.MULF: in_f32(np.multiply, dtype),
+        AtomicKind.MULI: np.multiply,
+        AtomicKind.ORI: np.bitwise_or,
+        AtomicKind.ANDI: np.bitwise_and,
+        AtomicKind.XORI: np.bitwise_xor,
     }
     if kind not in functions:
         raise UnknownOperation(f"memref.atomic_rmw of kind {kind}")
