@@ -57,9 +57,15 @@ Prepare = Callable[[Mapping[str, ArrayDescription], Mapping[str, Any], Any], Pre
 
 
 class LaunchPlan:
-    """A kernel loaded and laid out for arrays of one layout on one GPU."""
+    """A kernel laid out for arrays of one layout on one GPU; `kernel` is None for an empty grid."""
 
-    def __init__(self, prepared: Prepared, arrays: Mapping[str, ArrayDescription], device: int) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        arrays: Mapping[str, ArrayDescription],
+        device: int,
+        kernel: LoadedKernel | None,
+    ) -> None:
         contract = prepared.contract
         self.contract = contract
         self.device = device
@@ -67,7 +73,7 @@ class LaunchPlan:
         self.lock = threading.Lock()
         self._layout = prepared.extents, arrays
         self._grid = prepared.grid
-        self._kernel = None if self.empty else _load(prepared, device)
+        self._kernel = kernel
         self.parameters = self.new_parameters()
         self.start = self.starter(self.parameters)
         self.scalars = tuple(p for p in contract.parameters if isinstance(p, ScalarParameter))
@@ -216,6 +222,7 @@ class Dispatcher:
         self._scalars = [i for i, p in enumerate(parameters) if isinstance(p, ScalarParameter)]
         self._plans: dict[Hashable, LaunchPlan] = {}
         self._libraries: dict[type, Library] = {}
+        self._kernels: dict[tuple[int, int], tuple[LaunchContract, LoadedKernel]] = {}
 
     def __call__(self, arguments: Sequence[Any], grid: Any = None) -> None:
         """Check and start one call; `arguments` are complete and in source order."""
@@ -274,9 +281,17 @@ class Dispatcher:
         scalars = {self._parameters[i].name: v for i, v in zip(self._scalars, values, strict=True)}
         with cupy().cuda.Device(device):
             prepared = self._prepare(described, scalars, grid)
-            plan = LaunchPlan(prepared, described, device)
+            kernel = None if 0 in prepared.grid else self._loaded(prepared, device)
+            plan = LaunchPlan(prepared, described, device, kernel)
         self._plans[key] = plan
         return plan
+
+    def _loaded(self, prepared: Prepared, device: int) -> LoadedKernel:
+        """Each compilation is loaded once per GPU, however many layouts it serves."""
+        key = id(prepared.contract), device
+        if key not in self._kernels:
+            self._kernels[key] = prepared.contract, _load(prepared, device)
+        return self._kernels[key][1]
 
     def _one_device(self, names: list[str], arrays: list[Any], libraries: list[Library]) -> int:
         devices = [x.device(a) for x, a in zip(libraries, arrays, strict=True)]

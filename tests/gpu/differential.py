@@ -126,7 +126,7 @@ def launched(kernel: StoredKernel, values: Mapping[str, Any]) -> dict[str, Any]:
     if kernel.kind == "upstream":
         _launch_upstream(kernel, call)
     else:
-        kernel.dispatcher()([call[p.name] for p in kernel.contract.parameters])
+        kernel.dispatcher([call[p.name] for p in kernel.contract.parameters])
         module.cuda.runtime.deviceSynchronize()
     found = {n: p.fetch() for n, p in placed.items()}
     written = {t.name for t in kernel.contract.tensors if t.writes}

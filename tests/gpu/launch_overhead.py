@@ -76,7 +76,7 @@ class Subject:
             for k in load(folder)
             if k.case == "gemm_fp32" and k.kind == "cubin" and k.contract.variant.aligned
         )
-        dispatcher = stored.dispatcher()
+        dispatcher = stored.dispatcher
         self.call = lambda *arguments: dispatcher(arguments)
         self.bind = lambda *arguments: BoundCall(dispatcher, arguments)
 

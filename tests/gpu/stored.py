@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from phobos_nb.contract import LaunchContract, from_plain, to_plain
 from phobos_nb.cuda.plan import Dispatcher, Prepared
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StoredKernel:
     """One compiled kernel. kind: cubin, ptx (both ours) or upstream (PTX by upstream's own pipeline)."""
 
@@ -26,6 +27,7 @@ class StoredKernel:
     code: Path
     in_place: frozenset[frozenset[str]] = frozenset()
 
+    @cached_property
     def dispatcher(self) -> Dispatcher:
         """Launches the stored code through the same plans, checks and fast path as `Kernel`."""
         return Dispatcher(self.contract.parameters, self._prepare)

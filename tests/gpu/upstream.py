@@ -7,11 +7,11 @@ A rank-1 `memref<?xT>` argument becomes five parameters of the entry (LLVM lower
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from phobos_nb.contract import EntryArgument, LaunchContract
-from phobos_nb.cuda.driver import driver_api, explained, load_kernel
+from phobos_nb.cuda.driver import LoadedKernel, driver_api, explained, load_kernel
 
 SCALARS = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i32": ctypes.c_int32, "i64": ctypes.c_int64}
 
@@ -27,7 +27,7 @@ def launch(
     """Load and start once on the null stream, then wait."""
     if 0 in grid:
         return
-    kernel = load_kernel(ptx, contract)
+    kernel = _loaded(ptx, contract.entry, lambda: load_kernel(ptx, contract))
     values: list[Any] = []
     for argument in contract.arguments:
         values += _parameters(argument, arrays, extents, scalars)
@@ -41,7 +41,16 @@ def launch(
         from cupy_backends.cuda.api import runtime
 
         runtime.deviceSynchronize()
-    driver.moduleUnload(kernel.module)
+
+
+_KERNELS: dict[tuple[bytes, str], LoadedKernel] = {}
+
+
+def _loaded(ptx: bytes, entry: str, load: Callable[[], LoadedKernel]) -> LoadedKernel:
+    """Each text is loaded once: the driver compiles PTX anew for every module."""
+    if (ptx, entry) not in _KERNELS:
+        _KERNELS[ptx, entry] = load()
+    return _KERNELS[ptx, entry]
 
 
 def _parameters(
