@@ -66,7 +66,9 @@ def settle(value: Any, dtype: DTypeLike) -> Value:
     """A computed value in the form that values take: uniform integers and bools are Python's."""
     if is_array(value) and value.ndim:
         return value
-    return value.item() if dtype.kind in "iub" and hasattr(value, "item") else dtype.type(value)
+    if dtype.kind in "iub":
+        return value.item() if hasattr(value, "item") else value
+    return dtype.type(value)
 
 
 def is_vector(type_: Attribute) -> bool:
