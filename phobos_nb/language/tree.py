@@ -123,9 +123,8 @@ class Along(Node):
 
 
 Subscript = At | Between | Along
-Expression = (
-    Integer | Float | Boolean | Text | Name | Prefix | Infix | Field | CallExpression | Subscripted
-)
+Literal = Integer | Float | Boolean | Text
+Expression = Literal | Name | Prefix | Infix | Field | CallExpression | Subscripted
 
 
 # Types -----------------------------------------------------------------------------------------

@@ -18,10 +18,12 @@ from phobos_nb.language.check.conversions import (
 from phobos_nb.language.check.expressions import check_scalar, check_value, constant_int
 from phobos_nb.language.check.functions import inline
 from phobos_nb.language.check.names import lookup
+from phobos_nb.language.check.openness import CLOSING, open_axes
 from phobos_nb.language.check.ordered import in_order
 from phobos_nb.language.check.reads import tile_read
 from phobos_nb.language.check.scope import View
 from phobos_nb.language.check.subscripts import check_subscripts, resolve_base
+from phobos_nb.language.check.whole import reduce_whole
 from phobos_nb.language.registry import CallSite
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import CallExpression, Expression, Name, Subscripted
@@ -57,11 +59,18 @@ def check_call(checker: Checker, node: CallExpression) -> Expr:
     if name in _FORMS:
         return _FORMS[name](checker, node)
     if name in checker.builtins:
-        return _builtin(checker, node)
+        whole = name in CLOSING and _reduces_whole(checker, node)
+        return reduce_whole(checker, node) if whole else _builtin(checker, node)
     known = [*checker.builtins, *checker.functions, *SCALARS, *_FORMS, "print"]
     raise checker.error(
         "PH101", f"there is no function `{name}`", node.callee.span, did_you_mean(name, known)
     )
+
+
+def _reduces_whole(checker: Checker, node: CallExpression) -> bool:
+    """Whether a reduction runs along an axis of run-time extent."""
+    axis = CLOSING[node.callee.text]
+    return len(node.arguments) == 1 and axis in open_axes(checker, node.arguments[0])
 
 
 def expect_count(checker: Checker, node: CallExpression, count: int, form: str) -> None:

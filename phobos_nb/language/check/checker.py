@@ -128,6 +128,7 @@ class Checker:
         """Forget the findings and shared arrays since a mark."""
         del self.diagnostics.items[mark[0] :]
         del self.shared[mark[1] :]
+        self.flow.reported = False
 
     def require_together(self, level: Uniformity, what: str, span: Span) -> None:
         """Report `what` where threads that must take part together may have parted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from phobos_nb.dtypes import F32, I32, I64, INDEX, DType, Kind
 from phobos_nb.language import numeric
 from phobos_nb.language.check.checker import Checker
-from phobos_nb.language.typed import Constant, Convert, Expr, Fill
+from phobos_nb.language.typed import Constant, Convert, ElementRead, Expr, Fill, Tensor
 from phobos_nb.language.types import ScalarType, TileType, Uniformity, ValueType
 from phobos_nb.source import Span
 
@@ -191,8 +191,15 @@ def expect_uniform(checker: Checker, expr: Expr, what: str) -> None:
             "PH303",
             f"{what} needs a scalar that the whole CTA shares, but this differs between threads",
             expr.span,
-            "`block_sum`, `block_max` and `block_min` give every thread the same value",
+            _uniform_help(expr),
         )
+
+
+def _uniform_help(expr: Expr) -> str:
+    if isinstance(expr, ElementRead) and isinstance(expr.base, Tensor):
+        name = expr.base.name
+        return f"the kernel may write `{name}`: read a tile of one element, `{name}[... :+ 1]`"
+    return "`block_sum`, `block_max` and `block_min` give every thread the same value"
 
 
 def _shape_help(own: tuple[int, ...], shape: tuple[int, ...]) -> str:

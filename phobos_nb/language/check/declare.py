@@ -5,8 +5,10 @@ from __future__ import annotations
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.conversions import assigned, constant, converted, dtype_of, filled
 from phobos_nb.language.check.expressions import check_value
+from phobos_nb.language.check.openness import open_axes
 from phobos_nb.language.check.resolve import resolve_local
-from phobos_nb.language.check.scope import Alias, View
+from phobos_nb.language.check.scope import Alias, View, WholeView
+from phobos_nb.language.check.whole import whole_view
 from phobos_nb.language.stable import is_stable
 from phobos_nb.language.tree import CallExpression, Declare, Expression, Name, Subscripted
 from phobos_nb.language.typed import (
@@ -76,6 +78,10 @@ def _declare_inferred(checker: Checker, node: Declare, written: Expression) -> N
     view = checker.scope.find(written.text) if isinstance(written, Name) else None
     if isinstance(view, View) and not node.mutable:
         checker.declare(name, view, node.name.span)
+        return
+    viewed = not node.mutable and (_is_slice(written) or isinstance(view, WholeView))
+    if viewed and open_axes(checker, written):
+        checker.declare(name, whole_view(checker, written), node.name.span)
         return
     value = check_value(checker, written)
     if not node.mutable and isinstance(value, TileRead) and _is_slice(written):

@@ -9,10 +9,11 @@ from phobos_nb.diagnostics import Stop
 from phobos_nb.dtypes import F32, INDEX, SCALARS, DType
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.conversions import constant
+from phobos_nb.language.check.openness import open_axes
 from phobos_nb.language.check.reads import tile_read
-from phobos_nb.language.check.scope import Alias, Binding, Broken, View
+from phobos_nb.language.check.scope import Alias, Binding, Broken, View, WholeView
 from phobos_nb.language.suggest import did_you_mean
-from phobos_nb.language.tree import Expression, Field, Name
+from phobos_nb.language.tree import Expression, Field, Name, Node
 from phobos_nb.language.typed import Context, Expr, SharedArray, Tensor
 from phobos_nb.language.types import ScalarType, Uniformity
 
@@ -51,6 +52,8 @@ def check_name(checker: Checker, node: Name) -> Expr:
             return _respanned(expr, node)
         case View(region=region, pad=pad):
             return tile_read(region, pad, node.span)
+        case WholeView():
+            raise whole_extent(checker, node, next(iter(open_axes(checker, node).values())))
         case Tensor() | SharedArray():
             what = "a tensor" if isinstance(binding, Tensor) else "a shared array"
             help = f"read part of it: `{node.text}[...]`"
@@ -59,6 +62,16 @@ def check_name(checker: Checker, node: Name) -> Expr:
             raise checker.error("PH104", f"`{node.text}` is a type, not a value", node.span)
         case variable:
             return checker.read(variable, node.span)
+
+
+def whole_extent(checker: Checker, node: Node, symbol: str) -> Stop:
+    """Report a tile of a run-time extent where its size must be a constant (PH207)."""
+    return checker.error(
+        "PH207",
+        f"`:` takes all of `{symbol}`, whose extent is known only at run time",
+        node.span,
+        f"fix it (`-D {symbol}=1024` or `specialize({symbol}=1024)`), or walk it in slices",
+    )
 
 
 def _respanned(expr: Expr, node: Name) -> Expr:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from phobos_nb.dtypes import DType
+from phobos_nb.language.tree import Expression
 from phobos_nb.language.typed import Expr, Region, SharedArray, Tensor, Variable
 
 
@@ -29,11 +30,18 @@ class View:
 
 
 @dataclass(frozen=True)
+class WholeView:
+    """A `let` of a slice with `:` on a run-time extent: its text, with positions evaluated."""
+
+    node: Expression
+
+
+@dataclass(frozen=True)
 class Broken:
     """A name whose declaration was faulty; its uses are not reported again."""
 
 
-Binding = Variable | Alias | View | Tensor | SharedArray | DType | Broken
+Binding = Variable | Alias | View | WholeView | Tensor | SharedArray | DType | Broken
 
 
 @dataclass

@@ -6,10 +6,10 @@ from phobos_nb.dtypes import INDEX
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.conversions import expect_uniform, index_constant
 from phobos_nb.language.check.expressions import check_scalar
-from phobos_nb.language.check.names import lookup
+from phobos_nb.language.check.names import lookup, whole_extent
 from phobos_nb.language.check.operators import as_index
 from phobos_nb.language.check.reads import element_read, tile_read
-from phobos_nb.language.check.scope import View
+from phobos_nb.language.check.scope import View, WholeView
 from phobos_nb.language.linear import linear
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import Along, At, Between, Expression, Subscript, Subscripted
@@ -44,8 +44,8 @@ def resolve_base(checker: Checker, node: Subscripted) -> Tensor | SharedArray:
     if isinstance(binding, Tensor | SharedArray):
         return binding
     name = node.base.text
-    what = "a view" if isinstance(binding, View) else "not a tensor or shared array"
-    help = "subscript the tensor instead" if isinstance(binding, View) else ""
+    what = "a view" if isinstance(binding, View | WholeView) else "not a tensor or shared array"
+    help = "subscript the tensor instead" if isinstance(binding, View | WholeView) else ""
     kind = getattr(binding, "type", None)
     if isinstance(kind, TileType):
         what = "a tile"
@@ -129,12 +129,7 @@ def _between(checker: Checker, node: Between, dim: int | str) -> Slice:
     start = _index(checker, node.start) if node.start is not None else index_constant(0, node.span)
     if node.stop is None and isinstance(dim, str):
         if node.start is None or _is_zero(start):
-            raise checker.error(
-                "PH207",
-                f"`:` takes all of `{dim}`, whose extent is known only at run time",
-                node.span,
-                f"fix it (`-D {dim}=1024` or `specialize({dim}=1024)`), or walk it in slices",
-            )
+            raise whole_extent(checker, node, dim)
         stop: Expr = Extent(type=ScalarType(INDEX), span=node.span, symbol=dim)
     elif node.stop is None:
         stop = index_constant(int(dim), node.span)

@@ -14,9 +14,11 @@ from phobos_nb.language.check.conversions import (
 )
 from phobos_nb.language.check.expressions import check_value
 from phobos_nb.language.check.names import lookup
+from phobos_nb.language.check.openness import open_axes
 from phobos_nb.language.check.reads import element_read, tile_read
-from phobos_nb.language.check.scope import Alias, Binding, View
+from phobos_nb.language.check.scope import Alias, Binding, View, WholeView
 from phobos_nb.language.check.subscripts import check_subscripts, point_indices, resolve_base
+from phobos_nb.language.check.whole import store_whole
 from phobos_nb.language.stable import is_repeatable
 from phobos_nb.language.tree import Name, Subscripted, Update
 from phobos_nb.language.typed import (
@@ -39,6 +41,8 @@ def check_update(checker: Checker, node: Update) -> None:
     """`target = value` or a compound assignment."""
     if isinstance(node.target, Name):
         _assign(checker, node, node.target)
+    elif open_axes(checker, node.target):
+        store_whole(checker, node, check_update)
     else:
         _store(checker, node, node.target)
 
@@ -72,7 +76,7 @@ def _variable(checker: Checker, target: Name, binding: Binding) -> Variable:
     match binding:
         case Variable():
             what, help = "read-only", f"declare it with `var {name} = ...`"
-        case View():
+        case View() | WholeView():
             what, help = "a view", "store to the slice of the tensor itself"
         case Tensor() | SharedArray():
             what, help = "not assigned as a whole", f"store to a part of it: `{name}[...] = ...`"
