@@ -17,7 +17,9 @@ REPORT = ROOT / "build" / "report" / "01_gemm.html"
 
 def run(notebook: nbformat.NotebookNode) -> str:
     """Run every cell in place; the error of the first that fails, or nothing."""
-    client = NotebookClient(notebook, timeout=600, kernel_name="python3")
+    client = NotebookClient(
+        notebook, timeout=600, kernel_name="python3", extra_arguments=["--log-level=ERROR"]
+    )
     try:
         client.execute(cwd=str(NOTEBOOK.parent))
     except CellExecutionError as error:

@@ -26,7 +26,10 @@ def main(paths: list[str]) -> int:
     for path in map(Path, paths):
         notebook = nbformat.read(path, as_version=4)
         clean(notebook)
-        NotebookClient(notebook, timeout=600, kernel_name="python3").execute(cwd=str(path.parent))
+        client = NotebookClient(
+            notebook, timeout=600, kernel_name="python3", extra_arguments=["--log-level=ERROR"]
+        )
+        client.execute(cwd=str(path.parent))
         clean(notebook)
         nbformat.write(notebook, path)
         print(f"{path}: {path.stat().st_size // 1024} KB")

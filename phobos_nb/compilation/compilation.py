@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from phobos_nb.cuda.resources import Occupancy, Resources
     from phobos_nb.lower.insert_barriers import Barrier
     from phobos_nb.lower.pipeline import Lowered
+    from phobos_nb.lower.pipeline_loops import LoopReport
     from phobos_nb.lower.plan_shared_memory import SharedPlan
 
 T = TypeVar("T")
@@ -122,6 +123,11 @@ class Compilation:
     def barriers(self) -> tuple[Barrier, ...]:
         """The barriers, kept and elided, with their reasons."""
         return self._lowered.barriers
+
+    @property
+    def loops(self) -> tuple[LoopReport, ...]:
+        """What became of every loop with a `dot`: its stages, or why it is not pipelined."""
+        return self._lowered.loops
 
     @property
     def contract(self) -> LaunchContract:

@@ -36,6 +36,7 @@ class LiveBuffer:
     last: int
     line: int = 0
     pad: int = 0
+    stages: int = 1
 
     @property
     def size(self) -> int:
@@ -60,6 +61,7 @@ class PlacedBuffer:
 
     shape is physical (padding included), strides and pad are in elements, offset and bytes in bytes.
     swizzle names the permutation of 16-byte chunks, empty for none. line is where it is made for.
+    stages: copies of the tile, one after the other; more than 1 are the first extent of the shape.
     """
 
     name: str
@@ -73,6 +75,7 @@ class PlacedBuffer:
     line: int
     first: int
     last: int
+    stages: int = 1
 
 
 @dataclass(frozen=True)
@@ -153,4 +156,5 @@ def _placed(buffer: LiveBuffer, offset: int) -> PlacedBuffer:
         buffer.line,
         buffer.first,
         buffer.last,
+        buffer.stages,
     )

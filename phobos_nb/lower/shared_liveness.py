@@ -48,6 +48,7 @@ def _live(
         first=positions[op] if own else 0,
         last=max(_end(op, u.operation, positions) for u in op.result.uses) if own else end,
         line=at.line if at else 0,
+        stages=op.stages if isinstance(op, staged.BufferOp) else 1,
     )
 
 

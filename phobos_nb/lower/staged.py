@@ -80,6 +80,12 @@ class BufferOp(IRDLOperation):
         return tuple(self.type_.get_shape())[-len(self.axis_order) :]
 
     @property
+    def stages(self) -> int:
+        """How many copies of the tile there are."""
+        shape = tuple(self.type_.get_shape())
+        return shape[0] if len(shape) > len(self.axis_order) else 1
+
+    @property
     def byte_offset(self) -> int:
         """Where the plan placed the buffer."""
         return self.offset.value.data

@@ -15,6 +15,7 @@ from phobos_nb.views.listing import Line, Listing, Mix, listing, missing, source
 from phobos_nb.views.shared_memory import Buffer, SharedMemory
 
 if TYPE_CHECKING:
+    from phobos_nb.lower.pipeline_loops import LoopReport
     from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
 
 ABSENT = {"PH601", "PH602"}
@@ -42,7 +43,10 @@ def view_of(compilation: Compilation) -> CompilationView:
         name=compilation.name,
         parameters=tuple(map(_parameter, compilation.typed.parameters)),
         facts=tuple(_facts(compilation)),
-        notes=tuple(_note(d, compilation.source) for d in compilation.notes),
+        notes=(
+            *(_note(d, compilation.source) for d in compilation.notes),
+            *map(_loop_note, compilation.loops),
+        ),
         listings=tuple(_listings(compilation)),
         memory=memory_of(compilation),
         barriers=tuple(
@@ -60,16 +64,21 @@ def memory_of(compilation: Compilation) -> SharedMemory:
 
 def memory_of_plan(plan: SharedPlan) -> SharedMemory:
     """The planned shared memory without a target."""
-    return SharedMemory(plan.total, tuple(map(_buffer, plan.buffers)))
+    return SharedMemory(plan.total, tuple(b for placed in plan.buffers for b in _buffers(placed)))
 
 
-def _buffer(placed: PlacedBuffer) -> Buffer:
-    what = f"{placed.dtype} {list(placed.shape)}"
+def _buffers(placed: PlacedBuffer) -> Iterator[Buffer]:
+    """A buffer of several stages is drawn as one for each."""
+    shape = placed.shape[1:] if placed.stages > 1 else placed.shape
+    what = f"{placed.dtype} {list(shape)}"
     if placed.pad:
         what += f", {placed.pad} of padding per row"
     if placed.swizzle:
         what += f", swizzled {placed.swizzle}"
-    return Buffer(placed.name, placed.offset, placed.bytes, what, placed.line or None)
+    size = placed.bytes // placed.stages
+    for stage in range(placed.stages):
+        name = f"{placed.name}[{stage}]" if placed.stages > 1 else placed.name
+        yield Buffer(name, placed.offset + stage * size, size, what, placed.line or None)
 
 
 def _parameter(parameter: Parameter) -> str:
@@ -83,6 +92,14 @@ def _note(diagnostic: Diagnostic, source: Source) -> Note:
     line = source.position(diagnostic.span.start).line if diagnostic.span else None
     text = f"{diagnostic.message} ({diagnostic.help})" if diagnostic.help else diagnostic.message
     return Note(diagnostic.severity.value, text, line)
+
+
+def _loop_note(loop: LoopReport) -> Note:
+    if loop.stages < 2:
+        return Note("note", f"the loop is not pipelined: {loop.reason}", loop.line or None)
+    how = {"async": "by cp.async", "registers": "through registers"}.get(loop.mode, loop.mode)
+    text = f"the loop is pipelined in {loop.stages} stages: copies run ahead of the dots, {how}"
+    return Note("note", text, loop.line or None)
 
 
 def _listings(compilation: Compilation) -> Iterator[Listing]:
