@@ -17,6 +17,7 @@ from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.defaults import choose_constants
 from phobos_nb.contract import ScalarParameter, Variant
+from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.options import CompileOptions
@@ -224,12 +225,19 @@ def kernels_of(
 ) -> Sequence[Kernel]:
     """Every kernel of a program, checked with its first values.
 
-    Each gets the constants it knows; one that no kernel knows is an error of the first.
+    Each gets the constants it knows; one that no kernel knows is an error of the first. Raises one
+    `PhobosError` with the errors of all kernels.
     """
     known = [stages.constant_names(node) for node in program.kernels]
     strays = set(options.constants).difference(*known)
     kernels: list[Kernel] = []
+    found: list[Diagnostic] = []
     for node, names in zip(program.kernels, known, strict=True):
         kept = {n: v for n, v in options.constants.items() if n in names or n in strays}
-        kernels.append(Kernel(program, node.name, replace(options, constants=kept), parse_seconds))
+        try:
+            kernels.append(Kernel(program, node.name, replace(options, constants=kept), parse_seconds))
+        except PhobosError as error:
+            found += error.diagnostics
+    if found:
+        raise PhobosError(dict.fromkeys(found), program.source)
     return kernels

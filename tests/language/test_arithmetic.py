@@ -155,6 +155,13 @@ def test_shapes_that_do_not_fit(statements: str, expected: list[tuple[str, int, 
     assert body_errors(statements, PARAMETERS) == expected
 
 
+def test_a_row_is_a_rank_1_tile_where_one_is_wanted():
+    """A [1, n] tile is stored to a rank-1 slice and kept by a rank-1 variable."""
+    parameters = "A: tensor<f32>[M, 8], o: tensor<f32>[N]"
+    text = "o[0 :+ 8] = colsum(A[0 :+ 4, :])\nvar t: tile<f32>[8] = colsum(A[0 :+ 4, :])"
+    assert body_errors(text, parameters) == []
+
+
 def test_a_column_suggests_flat():
     """A [R, 1] tile stored to a rank-1 slice is told about `flat`."""
     parameters = "A: tensor<f32>[M, 8], o: tensor<f32>[M]"

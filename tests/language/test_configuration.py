@@ -8,12 +8,13 @@ from phobos_nb.attributes import table as attributes
 from phobos_nb.attributes.tensorcore import Qualified, dots, qualify, qualify_dot
 from phobos_nb.builtins import table as builtins
 from phobos_nb.codes import CODES
+from phobos_nb.compilation.module import compile as compile_text
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.dtypes import BF16, F16, F32, F64, I8
 from phobos_nb.language.frontend import check, kernel_signature, parse
 from phobos_nb.language.space import search_values
 from phobos_nb.source import Source
-from tests.language.programs import FLASH, GEMM, errors, failure, findings, typed
+from tests.language.programs import FLASH, GEMM, errors, failure, findings, placed, typed
 
 
 @pytest.mark.parametrize(
@@ -219,3 +220,14 @@ def test_generics_are_constants_in_types_and_branches():
 def test_codes_have_titles():
     """Every code has a title, and a number of its hundred."""
     assert all(title and code[:2] == "PH" and code[2:].isdigit() for code, title in CODES.items())
+
+
+def test_errors_of_all_kernels_come_together():
+    """A text with faults in two kernels raises one error that holds both."""
+    text = "kernel a(x: f32) { let b = nope }\nkernel c(x: f32) { }\nkernel d(x: f32) { let e = nada }"
+    with pytest.raises(PhobosError) as caught:
+        compile_text(text)
+    assert [placed(d, Source(text)) for d in caught.value.diagnostics] == [
+        ("PH101", 1, 28),
+        ("PH101", 3, 28),
+    ]

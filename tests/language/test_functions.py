@@ -10,7 +10,7 @@ from phobos_nb.language import typed as t
 from phobos_nb.language.meaning import run
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import statements
-from tests.language.programs import errors, typed
+from tests.language.programs import errors, failure, typed
 
 KERNEL = "kernel k(A: tensor<f16>[M, N], x: tensor<f32>[N], o: tensor<i32>[N], n: i32) {\n%s\n}\n"
 
@@ -158,6 +158,17 @@ def test_early_returns(kind: str):
 def test_refused(statement: str, function: str, expected: list[tuple[str, int, int]]):
     """Recursion, wrong arguments, missing results and leaks of the caller's names."""
     assert errors(program(statement, function)) == expected
+
+
+def test_errors_in_a_body_name_the_call():
+    """A fault inside a function is at its place, once, with the line of the first call."""
+    functions = "fn f(i: i32) -> i32 { return g(i) }\nfn g(i: i32) -> i32 { return nil }"
+    text = program("let a = f(1)\nlet b = f(2)", functions)
+    error = failure(text)
+    assert error is not None
+    (only,) = error.diagnostics
+    assert only.code == "PH101"
+    assert only.help.endswith("in the call of `g` in line 5; in the call of `f` in line 2")
 
 
 def test_unused_functions_do_no_harm():

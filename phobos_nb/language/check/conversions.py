@@ -5,6 +5,7 @@ from __future__ import annotations
 from phobos_nb.dtypes import F32, I32, I64, INDEX, DType, Kind
 from phobos_nb.language import numeric
 from phobos_nb.language.check.checker import Checker
+from phobos_nb.language.registry import CallSite
 from phobos_nb.language.typed import Constant, Convert, ElementRead, Expr, Fill, Tensor
 from phobos_nb.language.types import ScalarType, TileType, Uniformity, ValueType
 from phobos_nb.source import Span
@@ -170,6 +171,8 @@ def stretched(checker: Checker, left: Expr, right: Expr, span: Span) -> tuple[in
 
 def filled(checker: Checker, expr: Expr, shape: tuple[int, ...], what: str) -> Expr:
     """A scalar or tile stretched to exactly `shape`. Reports PH201 and per-thread scalars (PH303)."""
+    if len(shape) == 1 and len(shape_of(expr)) == 2 and shape_of(expr)[0] == 1:
+        expr = _flat(checker, expr)
     own = shape_of(expr)
     if own == shape:
         return expr
@@ -182,6 +185,12 @@ def filled(checker: Checker, expr: Expr, shape: tuple[int, ...], what: str) -> E
     if not own:
         expect_uniform(checker, expr, "filling a tile")
     return Fill(type=TileType(dtype_of(expr), shape), span=expr.span, operand=expr)
+
+
+def _flat(checker: Checker, row: Expr) -> Expr:
+    """A [1, n] tile where a rank-1 tile is wanted."""
+    site = CallSite("flat", (row,), row.span, checker.diagnostics, checker.constants)
+    return checker.builtins["flat"].check(site)
 
 
 def expect_uniform(checker: Checker, expr: Expr, what: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
-from phobos_nb.diagnostics import Stop
+from phobos_nb.diagnostics import Severity, Stop
 from phobos_nb.language.check.argument import check_argument
 from phobos_nb.language.check.block import check_statements
 from phobos_nb.language.check.checker import Checker
@@ -42,10 +44,26 @@ def inline(checker: Checker, function: FunctionNode, node: CallExpression) -> Ex
     try:
         with checker.nested_scope(Scope()), checker.deeper(node.span):
             bind_arguments(checker, function, arguments, node)
-            with checker.nested_scope():
+            with checker.nested_scope(), _called_from(checker, function, node):
                 return _body(checker, function, node.span)
     finally:
         checker.inlining, checker.flow.loop = outer, loop
+
+
+@contextmanager
+def _called_from(checker: Checker, function: FunctionNode, node: CallExpression) -> Generator[None]:
+    """Errors in a function's body say by which call they came about."""
+    items = checker.diagnostics.items
+    before = len(items)
+    try:
+        yield
+    except Stop:
+        note = f"in the call of `{function.name}` in line {checker.line(node.span)}"
+        for place in range(before, len(items)):
+            if items[place].severity is Severity.ERROR:
+                help = f"{items[place].help}; {note}" if items[place].help else note
+                items[place] = replace(items[place], help=help)
+        raise
 
 
 def _expect_callable(checker: Checker, function: FunctionNode, node: CallExpression) -> None:

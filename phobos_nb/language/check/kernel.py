@@ -63,6 +63,7 @@ def check(
     uses = check_attributes(
         kernel.attributes, attributes, configuration.constants, tuple(symbols), diagnostics
     )
+    _drop_repeated(diagnostics)
     diagnostics.raise_errors()
     typed = _assemble(program, kernel, configuration, checked, uses, builtins)
     review(typed, diagnostics)
@@ -70,6 +71,12 @@ def check(
         if (review_use := attributes[use.name].review) is not None:
             review_use(typed, diagnostics)
     return replace(typed, findings=_findings(diagnostics))
+
+
+def _drop_repeated(diagnostics: Diagnostics) -> None:
+    """Keep the first of findings that only differ in the call that led to them."""
+    unique = {(d.code, d.message, d.span): d for d in reversed(diagnostics.items)}
+    diagnostics.items[:] = reversed(unique.values())
 
 
 def _findings(diagnostics: Diagnostics) -> tuple[Diagnostic, ...]:
