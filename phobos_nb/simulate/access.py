@@ -28,14 +28,15 @@ def locate(
         start, stop = span(ref.offset + flat)
     else:
         start, stop = ref.range[0] + flat, ref.range[1] + flat
-    at = ref.absolute(s.cta) + flat
+    base = ref.absolute(s.cta)
+    at = base + flat
     if start + first < low or stop + last > high or ref.memory.holes:
         live = _bounded(m, s, site, ref, ref.offset + flat, grid, live)
     if site.alignment > 1:
         bits = int(np.bitwise_or.reduce(at)) if is_array(flat) else ref.low_bits(s.cta) | flat
         if bits & (site.alignment - 1):
             live = _aligned(m, s, site, ref, at, live)
-    return Located(at, grid, live)
+    return Located(at, grid, live, base, flat)
 
 
 def _bounded(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from phobos_nb.simulate.machine import Machine
@@ -11,70 +9,80 @@ from phobos_nb.simulate.patterns import PatternCosts
 from phobos_nb.simulate.recorder import AccessCounts
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import WARP, Strand
-from phobos_nb.simulate.values import Bools, Ints, Ref, Value
+from phobos_nb.simulate.values import Bools, Ref
 
 
 def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
     """Add one execution of a memory operation to its counts.
 
-    A vector moves as one access where all its elements are live; a lane with some masked elements
-    moves them one by one, as the generated code does.
+    A chunk of a lane's vector moves as one access when all its elements are live, else one by one, as
+    the generated code does it.
     """
     if not m.watch.banks or ref.memory.space == "private":
         return
-    elements = math.prod(site.shape)
     size = ref.dtype.itemsize
-    counts = m.recorder.access(site.op, site.kind, ref.memory.space, ref.memory.name, elements, size)
+    space, name = ref.memory.space, ref.memory.name
+    counts = m.recorder.access(site.op, site.kind, space, name, site.elements, size)
+    moved = _moved(where.live, s.count, site.elements)
     record = counts.record
     record.executions += s.warps
-    live, moved = _lanes(where.live, s.count, elements)
     record.elements += moved
     record.bytes += moved * size
-    record.masked += (s.count if s.mask is None else int(s.mask.sum())) * elements - moved
-    at = np.broadcast_to(where.at, (s.count,))
-    if live is None or live.any():
-        width = elements if _dense(where.grid, site.shape) else 1
-        _add(counts, site, ref, at, live, width)
-        if width != elements and where.grid is not None:
-            for offset in where.grid.reshape(-1)[1:].tolist():
-                _add(counts, site, ref, at + offset, live, 1)
-    if where.live is not None and where.live.ndim > 1 and where.grid is not None:
-        partial = where.live & ~live if live is not None else where.live
-        flat = np.broadcast_to(partial, (*site.shape, s.count)).reshape(-1, s.count)
-        for offset, lanes in zip(where.grid.reshape(-1).tolist(), flat, strict=True):
-            if lanes.any():
-                _add(counts, site, ref, at + offset, lanes, 1)
+    record.masked += (s.count if s.mask is None else int(s.mask.sum())) * site.elements - moved
+    _count_chunks(counts, s, site, ref, where)
 
 
-def _lanes(live: Bools | None, count: int, elements: int) -> tuple[Bools | None, int]:
-    """The lanes whose whole access is live, and the number of live elements."""
+def _moved(live: Bools | None, count: int, elements: int) -> int:
+    """The number of live elements."""
     if live is None:
-        return None, count * elements
+        return count * elements
     if live.ndim == 1:
-        return live, int(live.sum()) * elements
-    axes = tuple(range(live.ndim - 1))
-    return np.broadcast_to(live.all(axes), (count,)), int(live.sum()) * (count // live.shape[-1])
+        return int(live.sum()) * elements
+    return int(live.sum()) * (count // live.shape[-1])
 
 
-def _dense(grid: Ints | None, shape: tuple[int, ...]) -> bool:
-    """Whether a lane's elements lie side by side."""
-    if grid is None:
-        return True
-    count = math.prod(shape)
-    return bool((grid.reshape(-1) == np.arange(count)).all())
+def _count_chunks(counts: AccessCounts, s: Strand, site: Site, ref: Ref, where: Located) -> None:
+    """Count the accesses of the hardware, one after the other."""
+    chunk = site.chunk(ref.dtype.itemsize) if site.kind != "matrix" else site.elements
+    offsets = [0] if where.grid is None else where.grid.reshape(-1).tolist()
+    live = where.live
+    if live is None or live.ndim == 1:
+        for offset in offsets[::chunk]:
+            _add(counts, s, site, ref, where, offset, live, chunk)
+        return
+    parts = np.broadcast_to(live, (*site.shape, s.count)).reshape(-1, chunk, s.count)
+    for starts, part in zip(range(0, len(offsets), chunk), parts, strict=True):
+        whole: Bools = np.asarray(part.all(0))
+        _add(counts, s, site, ref, where, offsets[starts], whole, chunk)
+        for offset, lanes in zip(offsets[starts : starts + chunk], part & ~whole, strict=True):
+            _add(counts, s, site, ref, where, offset, lanes, 1)
 
 
 def _add(
-    counts: AccessCounts, site: Site, ref: Ref, at: Value, live: Bools | None, elements: int
+    counts: AccessCounts,
+    s: Strand,
+    site: Site,
+    ref: Ref,
+    where: Located,
+    offset: int,
+    live: Bools | None,
+    elements: int,
 ) -> None:
-    """Count accesses of `elements` elements at positions `at`, 16 bytes at a time."""
-    size = ref.dtype.itemsize
-    width = min(elements * size, 16)
-    addresses = np.ascontiguousarray(at).reshape(-1, WARP) * size
-    active = None if live is None else live.reshape(-1, WARP)
+    """Count an access of `elements` elements, `offset` behind the first, by the live lanes."""
+    if live is not None and not live.any():
+        return
+    size, shared = ref.dtype.itemsize, ref.memory.space == "shared"
+    width = elements * size
     costs = counts.costs.get(width)
     if costs is None:
-        shared = ref.memory.space == "shared"
         costs = counts.costs[width] = PatternCosts(site.kind, width, shared=shared)
-    for step in range(0, elements * size, width):
-        counts.add(costs.total(addresses + step, active).tolist())
+    steady = shared and live is None and isinstance(where.shift, int)
+    shift = (where.shift + offset) * size if steady else 0
+    totals = costs.remembered(where.base, shift) if steady else None
+    if totals is None:
+        at = np.ascontiguousarray(np.broadcast_to(where.at, (s.count,)))
+        active = None if live is None else live.reshape(-1, WARP)
+        totals = costs.total((at + offset).reshape(-1, WARP) * size, active).tolist()
+        if steady:
+            costs.remember(where.base, shift, totals)
+    counts.add(totals)

@@ -6,9 +6,11 @@ import numpy as np
 
 from phobos_nb.simulate.banks import NOT_KNOWN, AccessKind, fewest_wavefronts, wavefronts
 from phobos_nb.simulate.lines import LINE, SECTOR, fewest, touched
-from phobos_nb.simulate.values import Bools, Ints
+from phobos_nb.simulate.values import Bools, Ints, Value
 
 WARP = 32
+STEADY_LIMIT = 64
+"""Address arrays that are kept per access."""
 _WEIGHTS = np.random.default_rng(20).integers(1, 2**62, WARP, np.int64) | 1
 _ABSENT = np.int64(-(1 << 50))
 
@@ -27,6 +29,18 @@ class PatternCosts:
         self.shared = shared
         self.unit = 4 if shared else LINE
         self.costs: dict[int, Ints] = {}
+        self.steady: dict[tuple[int, int], tuple[Value, list[int]]] = {}
+
+    def remembered(self, base: Value, shift: int) -> list[int] | None:
+        """The costs of an earlier execution through the same memref, shifted by whole units."""
+        known = self.steady.get((id(base), shift % self.unit))
+        return None if known is None else known[1]
+
+    def remember(self, base: Value, shift: int, totals: list[int]) -> None:
+        """Keep the costs of a memref's addresses; `base` is kept too, so that its id stays its own."""
+        if len(self.steady) >= STEADY_LIMIT:
+            self.steady.clear()
+        self.steady[id(base), shift % self.unit] = (base, totals)
 
     def total(self, addresses: Ints, active: Bools | None) -> Ints:
         """Costs added over the warps; `addresses` in bytes and `active` are [warps, 32]."""

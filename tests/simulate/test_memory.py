@@ -62,15 +62,19 @@ def test_overlapping_arguments_share_memory(make):
 
 
 def test_lines_and_sectors(make):
-    """256 aligned f32 by 2 warps of 16 bytes a lane: 4 lines and 16 sectors each; shifted: one more."""
-    k = make(COPY.format(align=4), TENSORS)
-    accesses = k.run(a=data(256), out=np.zeros(256, np.float32)).global_accesses
-    assert [(a.kind, a.lines, a.fewest_lines, a.sectors) for a in accesses] == [
-        ("load", 8, 8, 32),
-        ("store", 8, 8, 32),
-    ]
-    shifted = k.run(a=data(257)[1:], out=np.zeros(256, np.float32)).global_accesses[0]
-    assert (shifted.lines, shifted.sectors, shifted.fewest_lines) == (10, 34, 8)
+    """2 warps that move 512 bytes each in 16-byte pieces touch 4 lines and 16 sectors, the fewest.
+
+    Without a known alignment the same vectors move in 4-byte pieces: each piece of a warp spreads over
+    4 lines, 5 where it starts 16 bytes into the first.
+    """
+    wide = make(COPY.format(align=16), TENSORS)
+    accesses = wide.run(a=data(256), out=np.zeros(256, np.float32)).global_accesses
+    counts = [(a.kind, a.lines, a.fewest_lines, a.sectors, a.fewest_sectors) for a in accesses]
+    assert counts == [("load", 8, 8, 32, 32), ("store", 8, 8, 32, 32)]
+    narrow = make(COPY.format(align=4), TENSORS)
+    shifted = narrow.run(a=data(257)[1:], out=np.zeros(256, np.float32)).global_accesses[0]
+    assert (shifted.lines, shifted.fewest_lines) == (2 * (4 + 4 + 4 + 5), 2 * 4)
+    assert (shifted.sectors, shifted.fewest_sectors) == (2 * (16 + 16 + 16 + 17), 2 * 4 * 4)
 
 
 def test_masked_vectors(make):
