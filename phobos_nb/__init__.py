@@ -6,6 +6,7 @@ The names below are resolved when they are first used, so importing the package 
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if "IPython" in sys.modules and name in ("compile", "load"):
+        importlib.import_module("phobos_nb.views.display").register_with_ipython()
     return getattr(importlib.import_module(home), name)
 
 

@@ -7,7 +7,7 @@ neither their classes nor a view before one is shown.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from phobos_nb.views.compilation import CompilationView, summary
 from phobos_nb.views.html import OPEN, page
@@ -54,3 +54,12 @@ def register(formatter: BundleFormatter) -> None:
     """Tell a formatter how to show compilations and shared-memory plans."""
     formatter.for_type_by_name("phobos_nb.compilation.compilation", "Compilation", show_compilation)
     formatter.for_type_by_name("phobos_nb.lower.plan_shared_memory", "SharedPlan", show_shared_memory)
+
+
+def register_with_ipython() -> None:
+    """The same for the shell of this process, where there is one, without `%load_ext`."""
+    import IPython
+
+    shell: Any = IPython.get_ipython()  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportPrivateImportUsage]
+    if shell is not None:
+        register(shell.display_formatter.mimebundle_formatter)

@@ -13,6 +13,6 @@ from tests.magic.shell import Cells
 @pytest.fixture
 def cells() -> Iterator[Cells]:
     shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "phobos_nb")
+    shell.extension_manager.load_extension("phobos_nb")
     yield Cells(shell)
     shell.reset(new_session=False, aggressive=False)

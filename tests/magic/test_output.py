@@ -52,3 +52,17 @@ def test_python_values_reach_the_option_line(cells: Cells) -> None:
     for line in ("-D T={tile}", "-D T=$tile", "--define T=0x80"):
         cells.run(f"%%phobos --quiet {line}\n{kernel}")
         assert cells.names["scale"].compile().typed.constants["T"] == 128
+
+
+def test_a_compilation_shows_itself_without_the_magic(cells: Cells) -> None:
+    """`import phobos_nb as ph` is enough: a compilation shows its page, a plan its picture."""
+    cells.names["text"] = SCALE
+    formatter = cells.shell.display_formatter.mimebundle_formatter
+    formatter.type_printers.clear()
+    formatter.deferred_printers.clear()
+    cells.run("import phobos_nb as ph\nc = ph.compile(text).scale.compile(chip='sm_75')")
+    (page,) = cells.run("display(c)")
+    assert page.data["text/html"].startswith("<div class='ph'>")
+    assert page.data["text/plain"].startswith("scale(A: tensor<f32>[N], s: f32)\n")
+    (plan,) = cells.run("display(c.shared_memory)")
+    assert plan.data["text/plain"] == "Shared memory: no shared memory"
