@@ -65,9 +65,11 @@ class Fragment:
         self._view = state.view(buffer, self._layout)
         self._places = places_in(buffer, self._layout, flat=False)
         self._element: Attribute = maker.type_.element_type
+        self._staged = maker.type_.get_num_dims() > len(maker.axis_order)
 
     def load(self, step: SSAValue, *stage: SSAValue) -> SSAValue:
-        """The fragment of one k-step, of one stage where there are several, in the sums' type."""
+        """The fragment of one k-step, of a stage where the buffer has several, in the sums' type."""
+        stage = stage if self._staged else ()
         b = self._state.b
         whole = b.zero(VectorType(self._element, [len(self._axis.offsets)]))
         part_type = VectorType(self._element, [self._places.width])

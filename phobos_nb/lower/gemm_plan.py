@@ -37,7 +37,7 @@ class GemmPlan:
 
     grid: warps, lanes and fragments of the accumulator. stages: buffers in flight for the operands
     (1: no pipelining). unroll_k: k-steps unrolled in the IR. pads: elements added to the leading
-    extent of the k-major A and B buffers, against bank conflicts of transposing stores.
+    extent of the k-major A and B buffers, against bank conflicts of transposing stores; None: by count.
     order: how the multiply-adds of one k-step follow each other ("snake": outer over rows, inner
     direction alternating).
     """
@@ -45,7 +45,7 @@ class GemmPlan:
     grid: ThreadGrid
     stages: int = 1
     unroll_k: int = 8
-    pads: tuple[int, int] = (4, 0)
+    pads: tuple[int | None, int | None] = (None, None)
     order: str = "snake"
 
     def accumulator(self, shape: DotShape, threads: int) -> Layout:
@@ -114,7 +114,7 @@ def _cost(shape: DotShape, grid: ThreadGrid) -> tuple[float, ...]:
     """Smaller is better: multiply-adds a thread, distance from 4 x 8 lanes, wavefronts, loads.
 
     All warps run, copies too, so dead slots and replication count in full. The lane grid 4 x 8 is
-    the one measured to win (PERFORMANCE.md section 4), hence before the wavefronts of a k-step.
+    the one that won on an H200, hence before the wavefronts of a k-step.
     """
     rows, columns = _slots(shape, grid)
     size = shape.operand_bytes
@@ -138,7 +138,7 @@ def _column_places(grid: ThreadGrid) -> list[int]:
 def wavefronts(places: list[int], width: int) -> int:
     """Shared-memory wavefronts of one warp's load of `width` bytes at element `places`.
 
-    THREAD_IR.md section 2, checked there with ncu: groups of 32, 16, 8 lanes for up to 4, 8, 16
+    Checked on an H200 with ncu (tests/simulate/data): groups of 32, 16, 8 lanes for up to 4, 8, 16
     bytes; equal words merge; two neighbouring groups are one where every lane equals lane^1, or
     every lane equals lane^2. Neighbouring lanes here are contiguous or equal, so a group is one.
     """

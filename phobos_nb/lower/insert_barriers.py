@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import gpu, scf
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import Block, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -24,6 +24,8 @@ from phobos_nb.lower.layout_types import is_tile
 from phobos_nb.lower.pipeline_loops import STAGES
 
 REASON = "phobos.reason"
+NUMBER = "phobos.barrier"
+"""Attribute of a barrier: its number in the list of barriers."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,7 @@ def _number(kernel: KernelOp, drop: int | None) -> list[Barrier]:
             continue
         reason = op.attributes.setdefault(REASON, StringAttr("barrier() of the kernel"))
         assert isinstance(reason, StringAttr)
+        op.attributes[NUMBER] = IntegerAttr(len(found) + 1, i64)
         place = place_of(op)
         found.append(Barrier(len(found) + 1, True, reason.data, place.line if place else 0))
         if drop == len(found):

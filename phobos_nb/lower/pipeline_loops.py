@@ -65,7 +65,8 @@ def pipeline_loops(
         stages, mode = _choose(loop, kernel, target, constants)
         if stages > 1:
             _rewrite(loop, kernel, stages, mode)
-        reports.append(LoopReport(line, stages, mode, "" if stages > 1 else "STAGES is 1"))
+        short = "STAGES is 1" if constants.get("STAGES") == 1 else _shortage(loop, target)
+        reports.append(LoopReport(line, stages, mode, "" if stages > 1 else short))
     return tuple(reports)
 
 
@@ -84,6 +85,8 @@ def _obstacle(loop: scf.ForOp) -> str:
             problem = f"the loop does more than load and accumulate ({op.name})"
         if problem:
             return problem
+    if not any(isinstance(op, staged.WriteOp) for op in body.ops):
+        return "nothing is copied in the loop"
     return _carried_obstacle(loop)
 
 
@@ -165,6 +168,13 @@ def _choose(
     ctas = max(1, kernel.min_blocks.value.data)
     room = max(1, target.shared_per_cta_optin // (bytes_each * ctas))
     return (wanted if "STAGES" in constants else min(wanted, room)), mode
+
+
+def _shortage(loop: scf.ForOp, target: Target) -> str:
+    """What two stages would need."""
+    needed = 2 * sum(_bytes(b) for _, _, b in _copies(loop))
+    has = target.shared_per_cta_optin
+    return f"two stages need {needed} bytes of shared memory, {target.name} has {has}"
 
 
 def _can_be_async(loop: scf.ForOp, target: Target) -> bool:

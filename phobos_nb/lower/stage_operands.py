@@ -19,16 +19,18 @@ from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower import staged
 from phobos_nb.lower.gemm_plan import GemmPlan
-from phobos_nb.lower.layout_types import element, layout_of, shape, tile_type
+from phobos_nb.lower.layout_types import byte_width, element, layout_of, shape, tile_type
 from phobos_nb.lower.layouts import Layout, blocked, collapse, partials, whole_axis
+from phobos_nb.lower.padding import SharedAccess, choose_pad
 
 
 def stage_operands(kernel: KernelOp, plans: Mapping[tile.DotOp, GemmPlan]) -> None:
     """Replace dots, converts, reshapes and reductions by their staged forms, in place."""
     threads = kernel.threads.value.data
+    written: _Written = {}
     for op in list(kernel.body.walk()):
         if isinstance(op, tile.DotOp):
-            _stage_dot(op, plans[op], threads)
+            _stage_dot(op, plans[op], threads, written)
         elif isinstance(op, tile.ConvertOp | tile.ReshapeOp):
             _stage_move(op, threads)
         elif isinstance(op, tile.ReduceOp):
@@ -39,6 +41,10 @@ def stage_operands(kernel: KernelOp, plans: Mapping[tile.DotOp, GemmPlan]) -> No
 
 _MEMORY: dict[Attribute, Attribute] = {i1: i8, IndexType(): i64}
 """What values without a place of their own in memory are kept as."""
+
+
+_Written = dict[tuple[SSAValue, int, int, int, Block | None], SSAValue]
+"""Operand buffers by tile, free axis, physical extents and the block they are written in."""
 
 
 class _Rewrite:
@@ -64,8 +70,11 @@ class _Rewrite:
     ) -> SSAValue:
         """Write `value`, read it back under another layout."""
         source = layout_of(value, threads)
-        physical = source.shape if dense else _covers(source, result)
-        order = range(len(source.shape))
+        order = tuple(range(len(source.shape)))
+        physical = list(source.shape) if dense else _covers(source, result)
+        if not dense:
+            uses = [SharedAccess(layout, order) for layout in (source, result)]
+            physical[-1] += choose_pad(physical, byte_width(element(value)), uses)
         buffer = self.buffer(purpose, element(value), physical, order)
         self.add(staged.WriteOp(value, buffer))
         return self.add(staged.ReadOp(buffer, tile_type(element(value), result))).results[0]
@@ -91,7 +100,8 @@ class _Rewrite:
         self._op.erase()
 
 
-def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int) -> None:
+def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int, written: _Written) -> None:
+    """Both operands in buffers; one that an earlier dot of the block wrote alike is read again."""
     accumulator = layout_of(op.acc, threads)
     depth = shape(op.a)[1]
     rewrite = _Rewrite(op)
@@ -100,12 +110,19 @@ def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int) -> None:
     for which, value, free in ((0, op.a, 0), (1, op.b, b_axis)):
         held = layout_of(value, threads)
         reach = max(accumulator.cover[which], held.cover[free])
-        physical = (max(depth, held.cover[1 - free]), reach + plan.pads[which])
+        physical = (max(depth, held.cover[1 - free]), reach)
+        pad = plan.pads[which]
+        if pad is None:
+            access = SharedAccess(held, (1 - free, free))
+            pad = choose_pad(physical, byte_width(element(value)), [access], whole=True)
         purpose = f"{name_of(value)} for dot"
         rewrite.place = _outside_loops(op, value)
-        buffer = rewrite.buffer(purpose, element(value), physical, (1 - free, free))
-        rewrite.add(staged.WriteOp(value, buffer))
-        buffers.append(buffer)
+        key = (value, free, physical[0], reach + pad, rewrite.place.parent_block())
+        if key not in written:
+            buffer = rewrite.buffer(purpose, element(value), key[2:4], (1 - free, free))
+            rewrite.add(staged.WriteOp(value, buffer))
+            written[key] = buffer
+        buffers.append(written[key])
     rewrite.place = op
     dot = staged.DotOp(buffers[0], buffers[1], op.acc, depth, plan, (op.unsigned_a, op.unsigned_b))
     rewrite.replace(rewrite.add(dot).results[0])

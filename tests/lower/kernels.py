@@ -114,6 +114,47 @@ def gemm(
     return k
 
 
+def gated(shape=(32, 32, 8), threads=64) -> TileKernel:
+    """C = (A @ B) * (A @ D): two accumulators on one A."""
+    m, n, kk = shape
+    names = {"A": ("M", "K"), "B": ("K", "N"), "D": ("K", "N"), "C": ("M", "N")}
+    tensors = [(TensorParameter(t, "f32", d, t != "C", t == "C"), f32) for t, d in names.items()]
+    k = kernel("gated", tensors, (), threads)
+    b = k.b
+    k.at_line(4)
+    row, column, zero = k.block("y", m), k.block("x", n), b.index(0)
+    inits = [k.splat(0.0, [m, n]), k.splat(0.0, [m, n])]
+    k.at_line(5)
+    loop = b.for_(zero, k.kernel.symbol_arguments["K"], b.index(kk), inits)
+    with b.inside(loop.body.block):
+        at, one, two = loop.body.block.args
+        a = k.load(0, [row, at], [m, kk])
+        k.at_line(6)
+        one = b.value(tile.DotOp(a, k.load(1, [at, column], [kk, n]), one))
+        two = b.value(tile.DotOp(a, k.load(2, [at, column], [kk, n]), two))
+        b.yield_([one, two])
+    k.at_line(8)
+    k.store(b.mulf(*loop.results), 3, [row, column])
+    return k
+
+
+def fixed_operand(shape=(32, 16, 8), threads=64) -> TileKernel:
+    """C = sum over slices of A[:, 0:k] @ B[slice]: one operand does not change in the loop."""
+    m, n, kk = shape
+    names = {"A": ("M", "J"), "B": ("K", "N"), "C": ("M", "N")}
+    tensors = [(TensorParameter(t, "f32", d, t != "C", t == "C"), f32) for t, d in names.items()]
+    k = kernel("fixed_operand", tensors, (), threads)
+    b = k.b
+    row, column, zero = k.block("y", m), k.block("x", n), b.index(0)
+    a = k.load(0, [row, zero], [m, kk])
+    loop = b.for_(zero, k.kernel.symbol_arguments["K"], b.index(kk), [k.splat(0.0, [m, n])])
+    with b.inside(loop.body.block):
+        at, acc = loop.body.block.args
+        b.yield_([b.value(tile.DotOp(a, k.load(1, [at, column], [kk, n]), acc))])
+    k.store(loop.results[0], 2, [row, column])
+    return k
+
+
 def rows(name, body, shape, threads=256, out=None, element: Attribute = f32, dtype="f32") -> TileKernel:
     """Y = body(X) on one tile of whole rows per CTA; `out` is the shape of the result's tile."""
     r, c = shape

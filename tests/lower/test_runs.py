@@ -15,7 +15,9 @@ from tests.lower.kernels import (
     attention,
     block_total,
     column_sums,
+    fixed_operand,
     flat,
+    gated,
     gemm,
     running_sum,
     saxpy,
@@ -111,6 +113,27 @@ def test_epilogue_in_chunks():
         if op.name in ("arith.mulf", "arith.addf")
     )
     assert widest <= 32
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_80"])
+@pytest.mark.parametrize("stages", [1, 2])
+def test_two_accumulators_share_an_operand(target, stages):
+    """A is copied once per slice for both dots, and both sums are right."""
+    a, b, d = normal(40, 20), normal(20, 36, seed=1), normal(20, 36, seed=2)
+    arrays = {"A": a, "B": b, "D": d, "C": np.zeros((40, 36), np.float32)}
+    out = run(gated(), arrays, (2, 2, 1), target=target, constants={"STAGES": stages})["C"]
+    np.testing.assert_allclose(out, (a @ b) * (a @ d), atol=1e-4)
+    made = lower(gated().module, KernelFacts(gated().parameters), get(target), Variant())
+    assert [b.name for b in made.shared_plan.buffers].count("A for dot") == 1
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+def test_operand_outside_the_loop(stages):
+    """An operand that does not change is written once, in front of the loop, and read in all slices."""
+    a, b = normal(40, 8), normal(24, 36, seed=1)
+    arrays = {"A": a, "B": b, "C": np.zeros((40, 36), np.float32)}
+    out = run(fixed_operand(), arrays, (3, 2, 1), constants={"STAGES": stages})["C"]
+    np.testing.assert_allclose(out, sum(a @ b[i : i + 8] for i in (0, 8, 16)), atol=1e-4)
 
 
 @pytest.mark.parametrize("k", [0, 1, 8, 9, 24])
