@@ -12,6 +12,7 @@ from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.memory import POISON
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.trace import trace_access
 from phobos_nb.simulate.values import Array, Bools, DTypeLike, Ints, Ref, Value, is_array, span
 
 WIDE: dict[int, np.dtype[Any]] = {8: np.dtype(np.uint64), 16: np.dtype(np.complex128)}
@@ -170,6 +171,7 @@ def watch_write(
                 conflict = conflict.only(_per_unit(differs, len(units)))
             report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
     count_access(m, s, site, ref, where)
+    trace_access(m, s, site, ref, where)
 
 
 def watch_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
@@ -183,6 +185,7 @@ def watch_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> N
         if unwritten is not None:
             report_unwritten(m, s, site.op, ref, unwritten, units, shadow.unit)
     count_access(m, s, site, ref, where)
+    trace_access(m, s, site, ref, where)
 
 
 def units_of(s: Strand, site: Site, ref: Ref, where: Located, unit: int) -> tuple[Ints, Bools | None]:

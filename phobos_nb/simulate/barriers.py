@@ -9,6 +9,7 @@ import numpy as np
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.program_points import BLOCKED
 from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.trace import ACCESSES, trace_operation
 from phobos_nb.simulate.values import Ints
 
 
@@ -32,6 +33,7 @@ class AtBarrier:
 def arrive(m: Machine, s: Strand, op: int, following: int) -> int | None:
     """A strand reaches a barrier: pass it if that is everybody, else wait."""
     check_divergence(m, s, op)
+    trace_operation(m, s, op, "barrier", ACCESSES)
     if s.count == len(m.ctas) * m.shape.threads:
         pass_barrier(m, s.active_ctas, op, whole=s.mask is None)
         return None

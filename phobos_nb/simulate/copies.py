@@ -16,6 +16,7 @@ from phobos_nb.simulate.findings import report_conflict
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import Copy, Strand
+from phobos_nb.simulate.trace import trace_access
 from phobos_nb.simulate.values import Bools, Ints, Ref, is_array
 
 
@@ -28,6 +29,7 @@ def issue(m: Machine, s: Strand, site: Site, ref: Ref, where: Located, data: Any
         for conflict in m.shared_shadow.write(s, units, live, site.op, pending=True):
             report_conflict(m, s, site.op, ref, conflict, units, m.shared_shadow.unit)
     count_access(m, s, site, ref, where)
+    trace_access(m, s, site, ref, where)
     values = np.broadcast_to(data, shape)
     lanes = None
     if where.live is not None:

@@ -56,7 +56,8 @@ def simulate(
     races, banks
         Whether to look for races and to count wavefronts, lines and sectors.
     trace
-        0 records no events.
+        0 records no events; 1 the accesses, barriers and waits of the first CTA of `ctas`; 2 all of its
+        operations.
     seed
         0 runs all warps in step; another number runs each warp on its own, in an order it decides.
     stop_at_first
@@ -136,6 +137,7 @@ class _Launch:
         try:
             for start in range(0, len(numbers), size):
                 machine = self._machine(numbers[start : start + size])
+                machine.traced = self.watch.trace > 0 and start == 0
                 run_chunk(machine, self.program, values, seed)
         except Stopped:
             return

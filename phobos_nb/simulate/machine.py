@@ -43,7 +43,8 @@ class Machine:
     """The state of one chunk: `ctas` are the linear numbers of its CTAs.
 
     `tensors` and `global_shadows` live for the whole launch, everything else for the chunk. Only
-    tensors that the kernel writes have a shadow. `counts` are warp instructions per step; `strands`
+    tensors that the kernel writes have a shadow. `counts` are warp instructions per step; `traced` says
+    that the events of the chunk's first CTA are recorded; `strands`
     receives the parts of a strand that split; `mbarriers` are groups of memory barriers by the
     operation that made them; `masked` counts the lanes that conditions left out.
     """
@@ -58,6 +59,7 @@ class Machine:
     shared_shadow: Shadow | None
     global_shadows: dict[int, Shadow]
     counts: list[int]
+    traced: bool = False
     strands: list[Strand] = field(default_factory=list[Strand])
     mbarriers: dict[int, Any] = field(default_factory=dict[int, Any])
     masked: dict[int, int] = field(default_factory=dict[int, int])

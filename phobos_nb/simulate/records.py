@@ -152,12 +152,19 @@ class BarrierRecord:
 
 @dataclass(frozen=True)
 class Event:
-    """One executed step of a traced CTA; `detail` is what the operation did, `addresses` per thread."""
+    """One executed step of the traced CTA by `active` threads.
+
+    kind: "load", "store", "async", "atomic", "matrix", "barrier", "wait" or "operation". For accesses,
+    `addresses` are byte addresses of `threads`, counted from the tensor's index 0 or the CTA's shared
+    byte 0, and `bytes` what each thread moves there.
+    """
 
     place: Place
     cta: tuple[int, int, int]
     active: int
-    detail: str = ""
+    kind: str
+    tensor: str = ""
+    bytes: int = 0
     threads: tuple[int, ...] = ()
     addresses: tuple[int, ...] = ()
 

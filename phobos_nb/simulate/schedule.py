@@ -9,6 +9,7 @@ from phobos_nb.simulate.machine import Machine, whole_chunk
 from phobos_nb.simulate.program import Program
 from phobos_nb.simulate.program_points import BLOCKED, SPLIT
 from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.trace import OPERATIONS, trace_operation
 from phobos_nb.simulate.values import Value
 
 
@@ -39,9 +40,11 @@ def run_chunk(m: Machine, program: Program, arguments: list[Value], seed: int) -
 def run_strand(m: Machine, program: Program, s: Strand) -> int:
     """Run a strand until it ends, blocks or splits; the reason."""
     code, counts = program.code, m.counts
-    pc = s.pc
+    pc, every = s.pc, m.traced and m.watch.trace >= OPERATIONS
     while True:
         counts[pc] += s.warps
+        if every:
+            trace_operation(m, s, program.ops[pc], "operation", OPERATIONS)
         following = code[pc](m, s)
         if following is None:
             pc += 1

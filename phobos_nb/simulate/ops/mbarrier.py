@@ -17,6 +17,7 @@ from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.mbarriers import MBarriers, arrive, initialise, wait
 from phobos_nb.simulate.program import Decoder, Row, Step
 from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.trace import ACCESSES, trace_operation
 from phobos_nb.simulate.values import is_array
 
 
@@ -97,7 +98,10 @@ def _wait(d: Decoder, op: Operation) -> Step:
 
     def step(m: Machine, s: Strand) -> int | None:
         v = s.values
-        return wait(m, s, v[group], v[number], v[parity], index, here)
+        blocked = wait(m, s, v[group], v[number], v[parity], index, here)
+        if blocked is None:
+            trace_operation(m, s, index, "wait", ACCESSES)
+        return blocked
 
     return step
 

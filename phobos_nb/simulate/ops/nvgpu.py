@@ -21,6 +21,7 @@ from phobos_nb.simulate.ops.mbarrier import MBARRIER_ROWS
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.trace import ACCESSES, trace_operation
 from phobos_nb.simulate.values import Ref
 
 
@@ -67,10 +68,11 @@ def _create_group(d: Decoder, op: Operation) -> Step:
 
 def _wait(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, DeviceAsyncWaitOp)
-    groups = 0 if op.groups is None else op.groups.value.data
+    groups, index = 0 if op.groups is None else op.groups.value.data, d.op
 
     def step(m: Machine, s: Strand) -> None:
         wait(m, s, groups)
+        trace_operation(m, s, index, "wait", ACCESSES)
 
     return step
 
