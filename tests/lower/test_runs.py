@@ -28,6 +28,14 @@ from tests.lower.kernels import (
 
 def run(kernel, arrays, grid, variant=None, target="sm_80", seed=0, **options):
     """Simulate and return the outputs; races and faults fail the test."""
+    result = simulated(kernel, arrays, grid, variant, target, seed, **options)
+    assert [str(f) for f in result.faults] == []
+    assert [str(r) for r in result.races] == []
+    return result.outputs
+
+
+def simulated(kernel, arrays, grid, variant=None, target="sm_80", seed=0, **options):
+    """Lower and simulate."""
     variant = variant or variant_of(arrays)
     facts = KernelFacts(kernel.parameters)
     made = lower(kernel.module, facts, get(target), variant, CompileOptions(**options))
@@ -45,10 +53,7 @@ def run(kernel, arrays, grid, variant=None, target="sm_80", seed=0, **options):
         variant=variant,
         target=target,
     )
-    result = simulate(made.module, contract, arrays, grid=grid, seed=seed)
-    assert [str(f) for f in result.faults] == []
-    assert [str(r) for r in result.races] == []
-    return result.outputs
+    return simulate(made.module, contract, arrays, grid=grid, seed=seed)
 
 
 def variant_of(arrays) -> Variant:
@@ -87,6 +92,16 @@ def test_ragged_gemm(shape, threads, transpose_b, stages, aligned):
     kernel = gemm(shape, threads, transpose_b=transpose_b)
     grid = (-(-n // shape[1]), -(-m // shape[0]), 1)
     out = run(kernel, arrays, grid, constants={"STAGES": stages})["C"]
+    np.testing.assert_allclose(out, a @ b, atol=2e-5)
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+def test_any_strides(stages):
+    """Operands with swapped, padded and negative strides, in the variant without unit strides."""
+    a, b = normal(70, 52).T.copy().T, normal(52, 100, seed=1)[:, ::-1]
+    arrays = {"A": a, "B": b, "C": np.full((70, 100), np.nan, np.float32)}
+    variant = Variant(unit_stride=False, aligned=False)
+    out = run(gemm((32, 32, 8), 64), arrays, (4, 3, 1), variant, constants={"STAGES": stages})["C"]
     np.testing.assert_allclose(out, a @ b, atol=2e-5)
 
 
