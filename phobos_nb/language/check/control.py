@@ -170,21 +170,23 @@ def check_loop(
     the state only ever grows, so the rounds end.
     """
     flow = checker.flow
-    head, broken = dict(flow.values), Uniformity.CTA
-    returned = flow.returned
+    head, parted, returned = dict(flow.values), Uniformity.CTA, flow.returned
+    cause = flow.cause or Span(0, 0)
     while True:
         mark = checker.mark()
-        flow.values, loop = dict(head), Loop(broken)
-        level, span = trips()
+        flow.values, loop = dict(head), Loop(parted)
+        with flow.under(parted, cause):
+            level, cause = trips()
         after_condition = dict(flow.values)
-        with flow.under(max(level, broken), span), flow.inside(loop):
+        with flow.under(max(level, parted), cause), flow.inside(loop):
             statements = body()
+        loop.broken = max(loop.broken, level)
         back = head
         for state in (flow.values, *loop.continues):
             back = join(back, state)
-        if _holds(head, back) and loop.broken <= broken and flow.returned <= returned:
+        if _holds(head, back) and loop.broken <= parted and flow.returned <= returned:
             break
-        head, broken, returned = back, loop.broken, max(returned, flow.returned)
+        head, parted, returned = back, loop.broken, max(returned, flow.returned)
         checker.rewind(mark)
     flow.values = _exit_state(after_condition, back, loop)
     return statements
