@@ -82,7 +82,8 @@ def run_all(tab: Page) -> None:
     """Run every cell and wait until the kernel is idle again."""
     tab.get_by_role("menuitem", name="Run", exact=True).click()
     tab.get_by_text("Run All Cells", exact=True).click()
-    time.sleep(2)
+    time.sleep(5)
+    tab.wait_for_selector(".jp-StatusBar-TextItem:has-text('Idle')", timeout=300_000)
     tab.wait_for_function(
         "![...document.querySelectorAll('.jp-InputPrompt')].some(p => p.innerText.includes('[*]'))",
         timeout=300_000,

@@ -60,6 +60,8 @@ MLIR_OTHER_LOC = re.compile(r"\s*loc\((?:unknown|#\w+)\)$")
 PTX_FILE = re.compile(r'\.file\s+(\d+)\s+"(.*?)"')
 PTX_LOC = re.compile(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)")
 SASS_FILE = re.compile(r'(?:## File|inlined at) "(.*?)", line (\d+)')
+SASS_CODE = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(.*?)\s*;")
+SASS_LABEL = re.compile(r"\.L_\w+:$")
 
 
 def _mlir(text: str, name: str) -> Iterator[Line]:
@@ -84,6 +86,7 @@ def _ptx(text: str, name: str) -> Iterator[Line]:
 
 
 def _sass(text: str, name: str) -> Iterator[Line]:
+    """Instructions and labels; directives and the padding after the code are left out."""
     origin: int | None = None
     marked = False
     for line in text.split("\n"):
@@ -91,8 +94,10 @@ def _sass(text: str, name: str) -> Iterator[Line]:
         if places:
             found = _last(places, {path for path, _ in places if path.endswith(name)})
             origin = found or (origin if marked else None)
-        else:
-            yield Line(line, origin)
+        elif (code := SASS_CODE.match(line)) and code[2] != "NOP":
+            yield Line(f"{code[1]}  {code[2]}", origin)
+        elif SASS_LABEL.match(line):
+            yield Line(line)
         marked = bool(places)
 
 

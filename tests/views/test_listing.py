@@ -32,7 +32,9 @@ SASS = """\t//## File "/a/folder/cell-1", line 7
 \t//## File "/a/folder/cell-1", line 9
         /*0020*/                   EXIT ;
 \t//## File "/a/folder/gemm.cu", line 41
-        /*0030*/                   NOP ;"""
+.L_x_1:
+        /*0030*/                   BRA `(.L_x_1) ;
+        /*0040*/                   NOP ;"""
 
 
 def test_source_lines_have_the_readers_numbers() -> None:
@@ -45,7 +47,11 @@ def test_source_lines_have_the_readers_numbers() -> None:
 @pytest.mark.parametrize(
     ("language", "text", "lines"),
     [
-        ("sass", SASS, [("S2R R0, SR_TID.X ;", 7), ("EXIT ;", 9), ("NOP ;", None)]),
+        (
+            "sass",
+            SASS,
+            [("0010  S2R R0, SR_TID.X", 7), ("0020  EXIT", 9), ("0030  BRA `(.L_x_1)", None)],
+        ),
         ("ptx", PTX, [("  mov.u32   %r1, %tid.x;", 7), ("  ret;", 9), ("  bar.sync 0;", None)]),
         ("mlir", THREAD, [("  %0 = arith.constant 256 : index", 4), ("  gpu.barrier", None)]),
     ],
@@ -53,9 +59,16 @@ def test_source_lines_have_the_readers_numbers() -> None:
 def test_marks_become_origins(language: str, text: str, lines: list[tuple[str, int | None]]) -> None:
     """Marks are taken out of the text; a helper's line counts for the source line that called it."""
     shown = listing("x", language, text, "c" if language == "mlir" else "cell-1")
-    found = [(re.sub(r"^ +/\*.*\*/ +", "", line.text), line.origin) for line in shown.lines]
+    found = [(line.text, line.origin) for line in shown.lines]
     assert [line for line in lines if line not in found] == []
     assert not re.search(r"loc\(|\.loc|## File|\.section|/a/folder", shown.text)
+
+
+def test_machine_code_is_instructions_and_labels() -> None:
+    """Directives and the padding at the end are no part of the listing."""
+    text = f"\t.target\tsm_75\n\ngemm:\n{SASS}"
+    shown = listing("SASS", "sass", text, "cell-1").text
+    assert shown == "0010  S2R R0, SR_TID.X\n0020  EXIT\n.L_x_1:\n0030  BRA `(.L_x_1)"
 
 
 def test_an_mlir_line_without_place_has_no_origin() -> None:
@@ -94,3 +107,13 @@ def test_the_words_of_the_language_are_coloured() -> None:
         "2.5e-1": "n",
         "// let": "c",
     }
+
+
+def test_machine_code_colours_tell_operations_from_registers() -> None:
+    """The operation stands out; registers, predicates and special registers do not."""
+    kinds = [
+        text
+        for kind, text in pieces("0010  @P0 LDS.U.128 R10, [UR4+R2], PT, SR_TID.X", "sass")
+        if kind == "f"
+    ]
+    assert kinds == ["LDS.U.128"]
