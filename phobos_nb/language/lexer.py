@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from phobos_nb.diagnostics import Diagnostics
+from phobos_nb.language.hints import CHARACTERS
 from phobos_nb.source import Source, Span
 
 
@@ -186,12 +187,13 @@ class _Lexer:
     def stray(self, char: str) -> None:
         span = Span(self.at, self.at + 1)
         self.at += 1
+        help = CHARACTERS.get(char, "")
         if char == "#":
-            self.fault("PH007", "`#` does not start a comment", span, "comments start with `//`")
+            self.fault("PH007", "`#` does not start a comment", span, help)
             end = self.text.find("\n", self.at)
             self.at = len(self.text) if end < 0 else end
         elif char.isprintable():
-            self.fault("PH001", f"`{char}` does not belong here", span)
+            self.fault("PH001", f"`{char}` does not belong here", span, help)
         else:
             shown = f"U+{ord(char):04X}"
             self.fault("PH001", f"the character {shown} does not belong here", span, "delete it")

@@ -7,7 +7,6 @@ import pytest
 from phobos_nb.attributes import table as attributes
 from phobos_nb.attributes.tensorcore import Qualified, dots, qualify, qualify_dot
 from phobos_nb.builtins import table as builtins
-from phobos_nb.codes import CODES
 from phobos_nb.compilation.module import compile as compile_text
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.dtypes import BF16, F16, F32, F64, I8
@@ -215,11 +214,6 @@ def test_generics_are_constants_in_types_and_branches():
     assert errors(text) == [("PH101", 3, 11)]
     kernel = typed(text, F=1, D=8)
     assert kernel.tensor_parameters[0].dims == ("N", 8)
-
-
-def test_codes_have_titles():
-    """Every code has a title, and a number of its hundred."""
-    assert all(title and code[:2] == "PH" and code[2:].isdigit() for code, title in CODES.items())
 
 
 def test_errors_of_all_kernels_come_together():

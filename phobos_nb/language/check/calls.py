@@ -24,6 +24,7 @@ from phobos_nb.language.check.reads import tile_read
 from phobos_nb.language.check.scope import View
 from phobos_nb.language.check.subscripts import check_subscripts, resolve_base
 from phobos_nb.language.check.whole import reduce_whole
+from phobos_nb.language.hints import FOREIGN
 from phobos_nb.language.registry import CallSite
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import CallExpression, Expression, Name, Subscripted
@@ -62,9 +63,8 @@ def check_call(checker: Checker, node: CallExpression) -> Expr:
         whole = name in CLOSING and _reduces_whole(checker, node)
         return reduce_whole(checker, node) if whole else _builtin(checker, node)
     known = [*checker.builtins, *checker.functions, *SCALARS, *_FORMS, "print"]
-    raise checker.error(
-        "PH101", f"there is no function `{name}`", node.callee.span, did_you_mean(name, known)
-    )
+    help = FOREIGN.get(name) or did_you_mean(name, known)
+    raise checker.error("PH101", f"there is no function `{name}`", node.callee.span, help)
 
 
 def _reduces_whole(checker: Checker, node: CallExpression) -> bool:

@@ -12,6 +12,7 @@ from phobos_nb.language.check.conversions import constant
 from phobos_nb.language.check.openness import open_axes
 from phobos_nb.language.check.reads import tile_read
 from phobos_nb.language.check.scope import Alias, Binding, Broken, View, WholeView
+from phobos_nb.language.hints import FOREIGN
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import Expression, Field, Name, Node
 from phobos_nb.language.typed import Context, Expr, SharedArray, Tensor
@@ -40,7 +41,7 @@ def _unknown(checker: Checker, node: Name) -> Stop:
     if name in checker.functions or name in checker.builtins or name in SCALARS:
         return checker.error("PH101", f"`{name}` is called with arguments: `{name}(...)`", node.span)
     known = [*checker.scope.visible(), *checker.builtins, *checker.functions, "ctx"]
-    help = did_you_mean(name, known)
+    help = FOREIGN.get(name) or did_you_mean(name, known)
     return checker.error("PH101", f"`{name}` is not declared", node.span, help)
 
 
@@ -81,6 +82,9 @@ def _respanned(expr: Expr, node: Name) -> Expr:
 def check_field(checker: Checker, node: Field) -> Expr:
     """`ctx.thread`, `ctx.block.x` and their like."""
     path = _path(node)
+    if path is not None and path[0] in FOREIGN and checker.scope.find(path[0]) is None:
+        message = f"`{path[0]}` is not declared"
+        raise checker.error("PH101", message, node.span, FOREIGN[path[0]])
     if path is None or path[0] != "ctx" or checker.scope.find("ctx") is not None:
         raise checker.error("PH101", f"there is no field `{node.name}` here", node.span)
     match path[1:]:

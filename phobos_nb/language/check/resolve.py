@@ -6,6 +6,7 @@ from phobos_nb.dtypes import SCALARS, DType
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.expressions import constant_int
 from phobos_nb.language.check.scope import Broken
+from phobos_nb.language.hints import FOREIGN
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import NamedType, ShapedType, TypeExpression
 from phobos_nb.language.types import ScalarType, SharedType, TileType
@@ -19,7 +20,9 @@ def resolve_dtype(checker: Checker, node: NamedType) -> DType:
     if node.name in SCALARS and (binding is None or isinstance(binding, Broken)):
         return SCALARS[node.name]
     known = [*SCALARS, *(n for n in checker.scope.visible() if isinstance(checker.scope.find(n), DType))]
-    help = did_you_mean(node.name, known) or f"the types are {' '.join(SCALARS)}"
+    help = (
+        FOREIGN.get(node.name) or did_you_mean(node.name, known) or f"the types are {' '.join(SCALARS)}"
+    )
     raise checker.error("PH117", f"`{node.name}` is not a type", node.span, help)
 
 

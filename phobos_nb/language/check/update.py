@@ -20,6 +20,7 @@ from phobos_nb.language.check.scope import Alias, Binding, View, WholeView
 from phobos_nb.language.check.subscripts import check_subscripts, point_indices, resolve_base
 from phobos_nb.language.check.whole import store_whole
 from phobos_nb.language.stable import is_repeatable
+from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import Name, Subscripted, Update
 from phobos_nb.language.typed import (
     Assign,
@@ -48,6 +49,10 @@ def check_update(checker: Checker, node: Update) -> None:
 
 
 def _assign(checker: Checker, node: Update, target: Name) -> None:
+    if checker.scope.find(target.text) is None:
+        help = did_you_mean(target.text, checker.scope.visible())
+        help = help or f"declare it first: `var {target.text} = ...`"
+        raise checker.error("PH101", f"`{target.text}` is not declared", target.span, help)
     variable = _variable(checker, target, lookup(checker, target))
     value = check_value(checker, node.value)
     if node.op:

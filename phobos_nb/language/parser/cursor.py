@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from phobos_nb.diagnostics import Diagnostics, Stop
+from phobos_nb.language.hints import FOREIGN
 from phobos_nb.language.lexer import Token, TokenKind
 from phobos_nb.source import Span
 
@@ -86,6 +87,10 @@ class Cursor:
             return Stop()
         token = self.current
         message = f"expected {wanted}, found {token}"
+        for word in (token, self.tokens[max(0, self.index - 1)]):
+            if word.kind is TokenKind.NAME and word.text in FOREIGN:
+                help = FOREIGN[word.text]
+                break
         return self.diagnostics.error("PH004", message, token.span, help=help, stage="parse")
 
     def skip_terminators(self) -> None:

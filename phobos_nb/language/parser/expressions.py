@@ -135,9 +135,10 @@ def _parse_call(cursor: Cursor, callee: Expression) -> Expression:
 
 def _parse_subscripted(cursor: Cursor, base: Expression) -> Expression:
     if not isinstance(base, Name):
-        raise cursor.unexpected(
-            "an operator", "only a name can be subscripted; bind it with `let` first"
-        )
+        help = "write all subscripts in one pair of brackets: `A[i, j]`"
+        if not isinstance(base, Subscripted):
+            help = "only a name can be subscripted: bind it with `let` first"
+        raise cursor.unexpected("an operator", help)
     return parse_subscripts(cursor, base)
 
 
@@ -190,7 +191,7 @@ def _parse_primary(cursor: Cursor) -> Expression:
         inner = parse_expression(cursor)
         cursor.expect(")", "to close the parenthesis")
         return inner
-    raise cursor.unexpected("an expression")
+    raise cursor.unexpected("an expression", _operator_help(cursor))
 
 
 def parse_literal(cursor: Cursor) -> Expression:
@@ -201,3 +202,11 @@ def parse_literal(cursor: Cursor) -> Expression:
     if isinstance(token.value, float):
         return Float(token.value, token.text, span=token.span)
     return Text(str(token.value), span=token.span)
+
+
+def _operator_help(cursor: Cursor) -> str:
+    """What was meant by operators that other languages have: `x++`, `x ** 2`."""
+    before = cursor.tokens[max(0, cursor.index - 1)].text
+    if before == cursor.current.text and before in ("+", "-"):
+        return f"write `x {before}= 1`"
+    return "write `pow(x, y)`" if before == cursor.current.text == "*" else ""

@@ -39,7 +39,8 @@ def parse_block(cursor: Cursor, after: str) -> Block:
         help = f"the `{{` stands on the same line as the {after} before it"
         cursor.unexpected("`{`", help)
         cursor.skip_terminators()
-    opening = cursor.expect("{", f"after the {after}")
+    help = "`==` compares, `=` assigns" if cursor.at("=") else ""
+    opening = cursor.expect("{", f"after the {after}", help)
     with cursor.deeper_block():
         statements = _parse_statements(cursor)
     if not cursor.accept("}"):

@@ -1,0 +1,42 @@
+"""Help for habits from other languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.language.programs import failure
+
+PARAMETERS = "A: tensor<f32>[M, N], s: f32, n: i32"
+
+
+@pytest.mark.parametrize(
+    ("statement", "help"),
+    [
+        ("if n > 0 and n < 4 { }", "write `&&`"),
+        ("let a = n > 0 or n < 4", "write `||`"),
+        ("if not n { }", "write `!`"),
+        ("if n > 0 { } elif n < 0 { }", "write `else if`"),
+        ("if n = 1 { }", "`==` compares, `=` assigns"),
+        ("n++", "write `x += 1`"),
+        ("let a = s ** 2", "write `pow(x, y)`"),
+        ("let a = n > 0 ? 1 : 2", "`where(condition, a, b)` chooses between values"),
+        ("let a = A[0][0]", "write all subscripts in one pair of brackets: `A[i, j]`"),
+        ("let a = threadIdx.x", "the thread of the CTA is `ctx.thread`"),
+        ("let a = True", "write `true`"),
+        ("var a: float = 1.0", "the 32-bit float is `f32`"),
+        ("__syncthreads()", "write `barrier()`"),
+        ("let a = sqrtf(s)", "write `sqrt`"),
+        ("let a = matmul(s, s)", "write `dot(a, b)`"),
+        ("print('a')", 'texts stand in double quotes: "..."'),
+        ("b = 1.0", "declare it first: `var b = ...`"),
+        ("var total = 1.0\ntotl = 2.0", "did you mean `total`?"),
+        ("let a = rowsumm(s)", "did you mean `rowsum`?"),
+        ("let a = ctx.tread", "did you mean `ctx.thread`?"),
+        ("let a: f31 = 1.0", "did you mean `f32`?"),
+    ],
+)
+def test_help(statement: str, help: str):
+    """The first diagnostic says what the thing is called here."""
+    error = failure(f"kernel k({PARAMETERS}) {{\n{statement}\n}}")
+    assert error is not None
+    assert error.diagnostics[0].help == help
