@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.kernel import Kernel, kernels_of
+from phobos_nb.diagnostics import PhobosError
 from phobos_nb.options import CompileOptions
-from phobos_nb.source import Source
+from phobos_nb.source import Source, Span
 
 
 class Module:
@@ -94,6 +96,19 @@ def _module(
     source.register()
     options = CompileOptions(chip, index_bits, debug, None, dict(constants))
     start = time.perf_counter()
-    program = stages.parse(source)
+    try:
+        program = stages.parse(source)
+    except PhobosError as error:
+        raise _with_checks(source, options, error) from None
     kernels = kernels_of(program, options, time.perf_counter() - start)
     return Module(source, {k.name: k for k in kernels})
+
+
+def _with_checks(source: Source, options: CompileOptions, error: PhobosError) -> PhobosError:
+    """The syntax errors of a text, and what is wrong with the kernels that have none."""
+    found = list(error.diagnostics)
+    try:
+        kernels_of(stages.sound_part(source), replace(options, constants={}))
+    except PhobosError as more:
+        found += more.diagnostics
+    return PhobosError(sorted(found, key=lambda d: d.span or Span(0, 0)), source)

@@ -35,6 +35,13 @@ def parse(source: Source) -> Program:
     return parse_text(source)
 
 
+def sound_part(source: Source) -> Program:
+    """The kernels of a text with syntax errors that have none themselves."""
+    from phobos_nb.language.frontend import sound_part as sound
+
+    return sound(source)
+
+
 def check(program: Program, kernel: str, constants: Mapping[str, int]) -> TypedKernel:
     """Syntax tree to typed kernel for one set of constants."""
     from phobos_nb import attributes, builtins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from phobos_nb.language.check.kernel import check
-from phobos_nb.language.parser import parse
+from phobos_nb.language.parser import parse, sound_part
 from phobos_nb.language.signature import KernelSignature, kernel_signature
 
-__all__ = ["KernelSignature", "check", "kernel_signature", "parse"]
+__all__ = ["KernelSignature", "check", "kernel_signature", "parse", "sound_part"]

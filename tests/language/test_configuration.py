@@ -225,3 +225,22 @@ def test_errors_of_all_kernels_come_together():
         ("PH101", 1, 28),
         ("PH101", 3, 28),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "kernel a(x: f32) { let = 1 }\nkernel c(x: f32) { let e = nada }\n",
+            [("PH004", 1, 24), ("PH101", 2, 28)],
+        ),
+        ("kernel a(x: f32) { let e = nada }\nkernel (x: f32) { }\n", [("PH004", 2, 8)]),
+        ("fn f(x: f32) { let = 1 }\nkernel a(x: f32) { f(nada) }\n", [("PH004", 1, 20)]),
+        ("@launch(\nkernel a(x: f32) { let e = nada }\n", [("PH004", 2, 1)]),
+    ],
+)
+def test_sound_kernels_are_checked_beside_faulty_ones(text: str, expected: list[tuple[str, int, int]]):
+    """A syntax error in one kernel does not hide a wrong name in another."""
+    with pytest.raises(PhobosError) as caught:
+        compile_text(text)
+    assert [placed(d, Source(text)) for d in caught.value.diagnostics] == expected
