@@ -161,7 +161,7 @@ def to_plain(contract: LaunchContract) -> dict[str, Any]:
 def from_plain(data: Mapping[str, Any]) -> LaunchContract:
     """The contract that `to_plain` wrote; `KeyError` or `TypeError` where it did not."""
     axes = [tuple(GridTerm(t["extent"], t["step"]) for t in axis) for axis in data["grid"]["axes"]]
-    known = {
+    known: dict[str, Any] = {
         "parameters": tuple(_parameter(p) for p in data["parameters"]),
         "arguments": tuple(EntryArgument(**a) for a in data["arguments"]),
         "grid": GridRule((axes[0], axes[1], axes[2]), data["grid"]["problem"]),
@@ -173,4 +173,5 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
 def _parameter(data: Mapping[str, Any]) -> Parameter:
     if "dims" not in data:
         return ScalarParameter(**data)
-    return TensorParameter(**{**data, "dims": tuple(data["dims"])})
+    known: dict[str, Any] = {**data, "dims": tuple(data["dims"])}
+    return TensorParameter(**known)
