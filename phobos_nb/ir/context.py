@@ -6,13 +6,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
 from xdsl.dialects.func import Func
 from xdsl.dialects.math import Math
-from xdsl.dialects.memref import MemRef
 from xdsl.dialects.scf import Scf
 from xdsl.ir import Dialect
 
 from phobos_nb.ir.dialects.arith import Arith
 from phobos_nb.ir.dialects.gpu import Gpu
 from phobos_nb.ir.dialects.llvm import Llvm
+from phobos_nb.ir.dialects.memref import MemRef
 from phobos_nb.ir.dialects.nvgpu import Nvgpu
 from phobos_nb.ir.dialects.tile import Tile
 from phobos_nb.ir.dialects.vector import Vector

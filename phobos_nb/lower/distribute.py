@@ -21,6 +21,7 @@ from phobos_nb.lower.distribute_combine import distribute_argmax, distribute_com
 from phobos_nb.lower.distribute_dot import distribute_dot
 from phobos_nb.lower.distribute_element import (
     distribute_atomic,
+    distribute_atomic_cas,
     distribute_gather,
     distribute_load_element,
     distribute_load_shared,
@@ -236,6 +237,7 @@ HANDLERS: dict[type[Operation], Callable[[ThreadState, Any], None]] = {
     tile.AllocSharedOp: _alloc_shared,
     tile.ArgmaxOp: distribute_argmax,
     tile.AssertOp: distribute_assert,
+    tile.AtomicCasOp: distribute_atomic_cas,
     tile.AtomicOp: distribute_atomic,
     tile.BroadcastOp: _broadcast,
     tile.CoordinateOp: _coordinate,

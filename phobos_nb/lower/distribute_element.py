@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 
 from phobos_nb.ir.atomic_kinds import atomic_kind
 from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.memref import GenericAtomicRMWOp
 from phobos_nb.ir.dialects.shapes import element_of, is_float
 from phobos_nb.lower.layout_types import is_tile
 from phobos_nb.lower.thread_state import Tensor, ThreadState
@@ -114,6 +115,20 @@ def distribute_atomic(state: ThreadState, op: tile.AtomicOp) -> None:
             indices = [*indices, b.addi(origin[skip + axis], own)]
         condition = state.both(condition, _inside(state, tensor, indices, op.masked))
         b.when(condition, partial(_discard, partial(_update, state, op, tensor, indices, scalar)))
+
+
+def distribute_atomic_cas(state: ThreadState, op: tile.AtomicCasOp) -> None:
+    """The element before, zero outside the tensor."""
+    b, tensor = state.b, state.tensors[op.destination]
+    indices = [state.get(i) for i in op.indices]
+    address = _address(state, tensor, indices)
+
+    def swap() -> SSAValue:
+        compare, value = state.get(op.compare), state.get(op.value)
+        return b.value(GenericAtomicRMWOp.compare_and_swap(tensor.base, [address], compare, value))
+
+    inside = _inside(state, tensor, indices, op.masked)
+    state.values[op.result] = b.choose(inside, swap, lambda: b.zero(op.result.type))
 
 
 def _discard(update: partial[SSAValue]) -> None:

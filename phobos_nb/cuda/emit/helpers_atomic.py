@@ -23,6 +23,18 @@ template <class T, class F> @T atomic_update(T* p, F next) {
 }""",
 )
 
+for ctype in ("int", "long long", "float", "double", "f16", "bf16"):
+    own = ctype.replace(" ", "_")
+    old, wanted = ("f32(old)", "f32(wanted)") if ctype in ("f16", "bf16") else ("old", "wanted")
+    helper(
+        f"atomic_swap.{own}",
+        f"""
+@{ctype} atomic_swap({ctype}* p, {ctype} wanted, {ctype} value) {{
+  return atomic_update(p, [=]({ctype} old) {{ return {old} == {wanted} ? value : old; }});
+}}""",
+        *("atomic_update", f"f32.{own}") if ctype in ("f16", "bf16") else ("atomic_update",),
+    )
+
 PLAIN = {
     ("atomic_add", "int"): "atomicAdd(p, x)",
     ("atomic_add", "long_long"): (

@@ -10,6 +10,7 @@ from phobos_nb.cuda.emit.emitter import Emitter, Memory, Spelled, Stride, static
 from phobos_nb.cuda.emit.table import row
 from phobos_nb.cuda.reading import either, integer, reference, shape, static_offset, static_strides
 from phobos_nb.ir.atomic_kinds import AtomicKind
+from phobos_nb.ir.dialects.memref import GenericAtomicRMWOp
 
 DYNAMIC = -(1 << 63)
 """How MLIR marks an entry of a static list that an operand gives (`ShapedType::kDynamic`)."""
@@ -140,6 +141,21 @@ def _atomic(e: Emitter, op: Operation) -> None:
     update = e.call(key, memory.pointer(e, target, indices), e.text(value))
     if any(True for _ in op.results[0].uses):
         e.define(op.results[0], update)
+    else:
+        e.line(f"{update};")
+
+
+@row("memref.generic_atomic_rmw")
+def _swap(e: Emitter, op: Operation) -> None:
+    assert isinstance(op, GenericAtomicRMWOp)
+    if op.swap is None:
+        raise NotImplementedError("memref.generic_atomic_rmw other than compare-and-swap")
+    compare, value = op.swap
+    place = memory.pointer(e, op.memref, list(op.indices))
+    own = e.scalar_type(op.result).replace(" ", "_")
+    update = e.call(f"atomic_swap.{own}", place, e.text(compare), e.text(value))
+    if any(True for _ in op.result.uses):
+        e.define(op.result, update)
     else:
         e.line(f"{update};")
 

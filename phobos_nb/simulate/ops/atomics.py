@@ -10,6 +10,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation
 
 from phobos_nb.ir.atomic_kinds import AtomicKind
+from phobos_nb.ir.dialects.memref import GenericAtomicRMWOp
 from phobos_nb.simulate.access import locate, poison, watch_write
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.numerics import in_f32, maximum, minimum
@@ -72,6 +73,37 @@ def atomic_row(d: Decoder, op: Operation) -> Step:
         v[r] = out
 
     return step
+
+
+def swap_row(d: Decoder, op: Operation) -> Step:
+    """Compare-and-swap, one lane after the other; every lane gets what was there before."""
+    assert isinstance(op, GenericAtomicRMWOp)
+    if op.swap is None:
+        raise UnknownOperation("memref.generic_atomic_rmw other than compare-and-swap")
+    site = Site(d.op, "atomic", ())
+    d.touch(op.memref.type)
+    base, indices = d.slot(op.memref), d.slots(op.indices)
+    compare, value = (d.slot(x) for x in op.swap)
+    r, dtype = d.slot(op.result), element_dtype(op.memref.type)
+
+    def step(m: Machine, s: Strand) -> None:
+        v = s.values
+        ref: Ref = v[base]
+        where = locate(m, s, site, ref, flat_index(ref, v, indices), None, s.mask)
+        watch_write(m, s, site, ref, where, atomic=True)
+        lanes = np.arange(s.count) if where.live is None else np.flatnonzero(where.live)
+        positions = np.broadcast_to(where.at, (s.count,))[lanes]
+        pairs = [np.broadcast_to(np.asarray(v[x], dtype), (s.count,))[lanes] for x in (compare, value)]
+        out = poison((s.count,), dtype)
+        typed = ref.memory.allocation.typed(dtype)
+        out[lanes] = _in_turns(typed, positions, np.stack(pairs, 1), _swapped)
+        v[r] = out
+
+    return step
+
+
+def _swapped(old: Array, pairs: Array) -> Array:
+    return np.where(old == pairs[:, 0], pairs[:, 1], old)
 
 
 def _in_turns(typed: Array, positions: Ints, operands: Array, update: Update) -> Array:

@@ -16,7 +16,7 @@ from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.memory import PrivateMemory
 from phobos_nb.simulate.ops.addresses import flat_index
-from phobos_nb.simulate.ops.atomics import atomic_row
+from phobos_nb.simulate.ops.atomics import atomic_row, swap_row
 from phobos_nb.simulate.ops.common import alias, lanes_of, static_shape
 from phobos_nb.simulate.program import Decoder, Row, Step, UnknownOperation, element_dtype
 from phobos_nb.simulate.site import Site
@@ -191,5 +191,6 @@ ROWS: dict[str, Row] = {
     "memref.load": _load,
     "memref.store": _store,
     "memref.atomic_rmw": atomic_row,
+    "memref.generic_atomic_rmw": swap_row,
     "memref.dim": _dim,
 }
