@@ -91,7 +91,7 @@ def programs(draw):
     return "\n".join([*head, *start, *body, *end, "}"])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_random_programs(text):
     """Meaning, tile MLIR and simulated thread MLIR leave the same numbers."""
