@@ -13,6 +13,7 @@ from phobos_nb.simulate.clocks import Clocks, Epochs, VectorClocks
 from phobos_nb.simulate.decode import decode, find_kernel
 from phobos_nb.simulate.machine import LaunchShape, Machine, Watch, shadows_for
 from phobos_nb.simulate.memory import POISON, SharedMemory, Tensor, place_tensors
+from phobos_nb.simulate.operands import Probe
 from phobos_nb.simulate.program import Program, element_dtype
 from phobos_nb.simulate.recorder import Cta, Recorder, Stopped
 from phobos_nb.simulate.records import SimulationResult
@@ -20,6 +21,7 @@ from phobos_nb.simulate.schedule import run_chunk
 from phobos_nb.simulate.shadow import Shadow
 from phobos_nb.simulate.strand import WARP
 from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
+from phobos_nb.simulate.writers import Writers
 
 CHUNK_LANES = 8192
 """Lanes that are simulated together."""
@@ -42,6 +44,7 @@ def simulate(
     seed: int = 0,
     stop_at_first: bool = False,
     in_place: bool = False,
+    probe: tuple[str, tuple[int, ...]] | None = None,
 ) -> SimulationResult:
     """Run a thread module over the caller's arrays.
 
@@ -64,6 +67,8 @@ def simulate(
         End at the first race or fault.
     in_place
         Copy the outputs back into the caller's arrays.
+    probe
+        An output and an index: `operands` of the result are the values behind the last store to it.
 
     A read of unwritten shared memory is a fault if the outputs depend on what was read: then a second
     run over other poison gives other outputs (a prefetch that is never used does not).
@@ -79,6 +84,8 @@ def simulate(
     def run(poison: int, watch: Watch) -> _Launch:
         recorder = Recorder(program.places, stop_at_first=stop_at_first)
         launch = _Launch(program, contract, shape, place_tensors(arrays), recorder, watch, poison)
+        if probe is not None:
+            launch.look_at(*probe)
         values = entry_values(contract, launch.tensors, arguments, arrays, dtypes)
         with np.errstate(all="ignore"):
             launch.run(numbers, values, seed)
@@ -120,7 +127,14 @@ class _Launch:
         self.masked: dict[int, int] = {}
         self.prints: list[tuple[int, str]] = []
         self.shadows: dict[int, Shadow] = {}
+        self.probe: Probe | None = None
         recorder.reasons = program.reasons
+
+    def look_at(self, name: str, index: Sequence[int]) -> None:
+        """Keep what is stored to one element of a tensor."""
+        tensor = self.tensors[name]
+        program, position = self.program, tensor.position(index)
+        self.probe = Probe(tensor.allocation, position, program.operations, program.slot_of)
 
     def outputs(self) -> dict[str, Array]:
         """The contents of the tensors that the kernel writes, in the caller's shapes."""
@@ -137,6 +151,7 @@ class _Launch:
         try:
             for start in range(0, len(numbers), size):
                 machine = self._machine(numbers[start : start + size])
+                machine.probe = self.probe
                 machine.traced = self.watch.trace > 0 and start == 0
                 run_chunk(machine, self.program, values, seed)
         except Stopped:
@@ -207,6 +222,8 @@ class _Launch:
             [text for _, text in self.prints],
             sum(recorder.instructions),
             ctas,
+            Writers(self.shape, self.tensors, self.shadows, self.program.places),
+            [] if self.probe is None else self.probe.operands,
         )
 
 

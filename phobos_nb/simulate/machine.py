@@ -9,6 +9,7 @@ import numpy as np
 
 from phobos_nb.simulate.clocks import Clocks
 from phobos_nb.simulate.memory import Allocation, Memory, SharedMemory, Tensor
+from phobos_nb.simulate.operands import Probe
 from phobos_nb.simulate.recorder import Cta, Recorder
 from phobos_nb.simulate.shadow import Shadow
 from phobos_nb.simulate.strand import Strand
@@ -44,7 +45,7 @@ class Machine:
 
     `tensors` and `global_shadows` live for the whole launch, everything else for the chunk. Only
     tensors that the kernel writes have a shadow. `counts` are warp instructions per step; `traced` says
-    that the events of the chunk's first CTA are recorded; `strands`
+    that the events of the chunk's first CTA are recorded; `probe` looks at one element; `strands`
     receives the parts of a strand that split; `mbarriers` are groups of memory barriers by the
     operation that made them; `masked` counts the lanes that conditions left out.
     """
@@ -60,6 +61,7 @@ class Machine:
     global_shadows: dict[int, Shadow]
     counts: list[int]
     traced: bool = False
+    probe: Probe | None = None
     strands: list[Strand] = field(default_factory=list[Strand])
     mbarriers: dict[int, Any] = field(default_factory=dict[int, Any])
     masked: dict[int, int] = field(default_factory=dict[int, int])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -180,6 +180,11 @@ class Tensor:
         """A view of the tensor's elements in the simulated memory, in the caller's shape."""
         strides = tuple(s * self.dtype.itemsize for s in self.strides)
         return np.ndarray(self.shape, self.dtype, self.allocation.buffer, self.start, strides)
+
+    def position(self, index: Sequence[int]) -> int:
+        """The byte of the allocation at which an element begins."""
+        offset = sum(i * s for i, s in zip(index, self.strides, strict=True))
+        return self.start + offset * self.dtype.itemsize
 
     def index_of(self, offset: int, itemsize: int) -> tuple[int, ...]:
         """The index whose element lies `offset` elements from index 0, as near as strides tell."""

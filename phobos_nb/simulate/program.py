@@ -44,19 +44,20 @@ class Label:
 class Program:
     """The code of a kernel.
 
-    `ops[pc]` is the index of a step's operation in `places`; `guards` are conditions that mask the
-    accesses with the indices in a range; `arguments` are the slots of the entry's arguments;
-    `shared_unit` the bytes of the smallest access to shared memory; `lane_bytes` a bound of what the
-    values of one lane take; `needs_clocks` says that warps meet elsewhere than at CTA barriers.
+    `ops[pc]` is the index of a step's operation in `places` and `operations`; `guards` are conditions
+    that mask the accesses with the indices in a range; `arguments` are the slots of the entry's
+    arguments; `shared_unit` the bytes of the smallest access to shared memory; `lane_bytes` a bound of
+    what the values of one lane take; `needs_clocks` says that warps meet elsewhere than at CTA barriers.
     """
 
     code: list[Step] = field(default_factory=list[Step])
     ops: list[int] = field(default_factory=list[int])
     places: list[Place] = field(default_factory=list[Place])
+    operations: list[Operation] = field(default_factory=list[Operation])
+    slot_of: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     reasons: dict[int, str] = field(default_factory=dict[int, str])
     guards: list[tuple[int, range]] = field(default_factory=list[tuple[int, range]])
     arguments: list[int] = field(default_factory=list[int])
-    slots: int = 0
     shared_unit: int = 4
     lane_bytes: int = 0
     needs_clocks: bool = False
@@ -76,15 +77,14 @@ class Decoder:
     def __init__(self, rows: dict[str, Row]) -> None:
         self.rows = rows
         self.program = Program()
-        self._slots: dict[SSAValue, int] = {}
         self._current = 0
 
     def slot(self, value: SSAValue) -> int:
         """The slot of an SSA value."""
-        found = self._slots.get(value)
+        slots = self.program.slot_of
+        found = slots.get(value)
         if found is None:
-            found = self._slots[value] = len(self._slots)
-            self.program.slots = len(self._slots)
+            found = slots[value] = len(slots)
             self.program.lane_bytes += bytes_of(value.type)
         return found
 
@@ -146,6 +146,7 @@ class Decoder:
         self._current = len(self.program.places)
         line, column = (at.line, at.column) if at else (0, 0)
         self.program.places.append(Place(op.name, self._current, line, column))
+        self.program.operations.append(op)
 
 
 def dtype_of(type_: Attribute) -> DTypeLike | None:

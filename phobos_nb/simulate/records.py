@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +10,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from phobos_nb.simulate.operands import Operand
+    from phobos_nb.simulate.writers import Writer, Writers
 
 FaultKind = Literal[
     "out_of_bounds",
@@ -188,6 +191,12 @@ class SimulationResult:
     printed: list[str] = field(default_factory=list[str])
     instructions: int = 0
     ctas: int = 0
+    writers: Writers | None = field(default=None, repr=False)
+    operands: list[Operand] = field(default_factory=lambda: list[Any]())
+
+    def writer(self, tensor: str, index: Sequence[int]) -> Writer | None:
+        """Who wrote an element of an output last; needs `races`."""
+        return None if self.writers is None else self.writers.of(tensor, index)
 
     @property
     def clean(self) -> bool:

@@ -15,7 +15,7 @@ from phobos_nb.simulate.values import Value
 
 def run_chunk(m: Machine, program: Program, arguments: list[Value], seed: int) -> None:
     """Run a chunk of CTAs to the end. With a seed, every warp is a strand, taken in random order."""
-    start = whole_chunk(m, program.slots)
+    start = whole_chunk(m, len(program.slot_of))
     for slot, value in zip(program.arguments, arguments, strict=True):
         start.values[slot] = value
     order = np.random.default_rng(seed) if seed else None

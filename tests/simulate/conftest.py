@@ -49,7 +49,7 @@ class Kernel:
         return simulate(self.module, self.contract, arguments, grid=grid, **options)
 
 
-OPTIONS = {"ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place"}
+OPTIONS = {"ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place", "probe"}
 WORKGROUP = "#gpu.address_space<workgroup>"
 
 

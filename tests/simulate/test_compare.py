@@ -1,0 +1,140 @@
+"""Planted faults: the first wrong element, who wrote it, from what, and what kind of fault it is."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from phobos_nb.contract import GridRule, GridTerm
+from phobos_nb.simulate.compare import compare
+
+TENSORS = [("x", "f32", False), ("y", "f32", True)]
+SCALED = """
+  %c64 = arith.constant 64 : index %c1 = arith.constant 1 : index %c3 = arith.constant 3 : index
+  %c0 = arith.constant 0 : index %c63 = arith.constant 63 : index
+  %two = arith.constant 2.0 : f32
+  %at = arith.muli %b, %c64 : index
+  %i = arith.addi %at, %t : index
+  %end = arith.addi %nx, %c0 : index
+  %p = arith.cmpi ult, %i, %end : index
+  scf.if %p {
+    %v = memref.load %x[%i] : memref<?xf32>
+    %w = memref.load %y[%i] : memref<?xf32>
+    %s = arith.mulf %v, %two : f32 loc("cell":3:9)
+    %r = arith.addf %s, %w : f32 loc("cell":3:5)
+    memref.store %r, %y[%i] : memref<?xf32> loc("cell":3:1)
+  }
+"""
+THROUGH_SHARED = """
+  %c64 = arith.constant 64 : index %c0 = arith.constant 0 : index %c63 = arith.constant 63 : index
+  %two = arith.constant 2.0 : f32
+  %m = memref.view %smem[%c0][] : memref<256xi8, S> to memref<64xf32, S>
+  %o = arith.subi %c63, %t : index
+  %at = arith.muli %b, %c64 : index
+  %i = arith.addi %at, %t : index
+  %j = arith.addi %at, %o : index
+  %v = memref.load %x[%i] : memref<?xf32>
+  memref.store %v, %m[%t] : memref<64xf32, S>
+  "gpu.barrier"() : () -> ()
+  %u = memref.load %m[%o] : memref<64xf32, S>
+  %w = memref.load %y[%j] : memref<?xf32>
+  %s = arith.mulf %u, %two : f32
+  %r = arith.addf %s, %w : f32
+  memref.store %r, %y[%j] : memref<?xf32>
+"""
+
+
+def differences(make, text, n=200, grid=None, **options):
+    """Simulate `y = 2 x + y` as a text does it and compare it with NumPy."""
+    k = make(text, TENSORS, shared=256)
+    rule = GridRule(axes=((GridTerm("ny", 64),), (), ()))
+    contract = dataclasses.replace(k.contract, grid=rule)
+    rng = np.random.default_rng(n)
+    x, y = rng.standard_normal((2, n)).astype(np.float32)
+    result = k.run(grid=grid or (-(-n // 64), 1, 1), x=x, y=y, **options)
+    return compare(result, {"y": 2 * x + y}, contract), result
+
+
+PLANTED = {
+    "mask too narrow": ("tail", SCALED, ("arith.addi %nx, %c0", "arith.subi %nx, %c3"), {}),
+    "whole tiles only": (
+        "tail",
+        SCALED,
+        ("%end = arith.addi %nx, %c0", "%q = arith.divui %nx, %c64 : index %end = arith.muli %q, %c64"),
+        {},
+    ),
+    "grid too small": ("not written", SCALED, ("", ""), {"grid": (2, 1, 1), "n": 256}),
+    "result stored one further": (
+        "wrong index",
+        SCALED,
+        ("memref.store %r, %y[%i]", "%k = arith.xori %i, %c1 : index memref.store %r, %y[%k]"),
+        {"n": 256},
+    ),
+    "result stored backwards": (
+        "wrong index",
+        SCALED,
+        ("memref.store %r, %y[%i]", "%k = arith.xori %i, %c63 : index memref.store %r, %y[%k]"),
+        {"n": 256},
+    ),
+    "minus for plus": ("wrong operation", SCALED, ("arith.addf %s", "arith.subf %s"), {}),
+    "plus for times": ("wrong operation", SCALED, ("arith.mulf %v", "arith.addf %v"), {}),
+    "wrong factor": ("wrong operation", SCALED, ("arith.constant 2.0", "arith.constant 3.0"), {}),
+    "rounded to f16": (
+        "rounding",
+        SCALED,
+        (
+            "%r = arith.addf %s, %w",
+            "%h = arith.truncf %s : f32 to f16 %e = arith.extf %h : f16 to f32 %r = arith.addf %e, %w",
+        ),
+        {},
+    ),
+    "no barrier": ("race", THROUGH_SHARED, ('"gpu.barrier"() : () -> ()', ""), {"n": 256, "seed": 3}),
+    "shared memory not written": (
+        "memory",
+        THROUGH_SHARED,
+        ("memref.store %v, %m[%t]", "%h = arith.divui %t, %c63 : index memref.store %v, %m[%h]"),
+        {"n": 256, "races": True},
+    ),
+    "writes outside": (
+        "memory",
+        SCALED,
+        ("memref.store %r, %y[%i]", "%k = arith.subi %i, %c64 : index memref.store %r, %y[%k]"),
+        {"n": 256},
+    ),
+}
+
+
+def test_the_unchanged_kernels_agree(make):
+    """Without a planted fault nothing differs, on whole and on partial tiles."""
+    assert differences(make, SCALED)[0] == []
+    assert differences(make, THROUGH_SHARED, n=256)[0] == []
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_fault_is_named(make, name):
+    """The kind of each planted fault is what was planted."""
+    kind, text, (old, new), options = PLANTED[name]
+    assert old in text
+    (found,), _ = differences(make, text.replace(old, new, 1) if old else text, **options)
+    if name == "shared memory not written":
+        assert found.kind in ("race", "memory")
+    else:
+        assert found.kind == kind, str(found)
+    assert found.wrong > 0
+    assert found.tensor == "y"
+
+
+def test_the_writer_and_its_operands(make):
+    """The first wrong element's CTA, thread, lane and line, and the values that were added."""
+    text = SCALED.replace("arith.mulf %v", "arith.addf %v")
+    (found,), result = differences(make, text)
+    writer = found.writer
+    assert (found.index, writer.cta, writer.thread, writer.place.line) == ((0,), (0, 0, 0), 0, 3)
+    assert result.writer("y", (130,)).cta == (2, 0, 0)
+    _, probed = differences(make, text, probe=("y", (130,)))
+    rng = np.random.default_rng(200)
+    x, y = rng.standard_normal((2, 200)).astype(np.float32)
+    shown = {(o.depth, o.op): o.value for o in probed.operands}
+    assert shown[0, "arith.addf"] == x[130] + np.float32(2) + y[130]
+    assert shown[2, "memref.load"] == x[130]
+    assert "line 3" in str(probed.operands[0])
