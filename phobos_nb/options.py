@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from phobos_nb.dtypes import DType
+
+Setting = int | str | DType
+"""A value for a compile-time name: a number or bool, or a dtype by name such as "f16"."""
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -61,6 +66,7 @@ class CompileOptions:
     constants: values for `@autotune` parameters, generics and the compiler's own choices
     (`STAGES`, `THREAD_M`, ...), by name. debug: device asserts and checks are compiled in.
     drop_barrier: the number of a kept barrier to leave out, to see what it is for.
+    dtypes: names of scalar types for dtype generics.
     """
 
     chip: str | None = None
@@ -68,3 +74,10 @@ class CompileOptions:
     debug: bool = False
     drop_barrier: int | None = None
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    dtypes: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def split_settings(settings: Mapping[str, Setting]) -> tuple[dict[str, int], dict[str, str]]:
+    """The numbers and the dtypes among values for compile-time names."""
+    dtypes = {name: str(value) for name, value in settings.items() if isinstance(value, str | DType)}
+    return {n: v for n, v in settings.items() if not isinstance(v, str | DType)}, dtypes

@@ -8,7 +8,8 @@ from typing import Any
 
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.module import load_with
-from phobos_nb.options import CompileOptions
+from phobos_nb.dtypes import SCALARS
+from phobos_nb.options import CompileOptions, Setting, split_settings
 
 Commands = Any
 """What argparse returns for sub-commands; its type is private."""
@@ -33,23 +34,27 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def constant(text: str) -> tuple[str, int]:
-    """NAME=VALUE with an integer, true or false."""
+def constant(text: str) -> tuple[str, Setting]:
+    """NAME=VALUE with an integer, true, false or the name of a dtype."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise argparse.ArgumentTypeError(f"wanted NAME=VALUE, got {text!r}")
     if value in ("true", "false"):
         return name, int(value == "true")
+    if value in SCALARS:
+        return name, value
     try:
         return name, int(value, 0)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{name}: wanted an integer, got {value!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"{name}: wanted an integer or a dtype, got {value!r}"
+        ) from None
 
 
 def kernels(parsed: argparse.Namespace) -> list[Kernel]:
     """The kernels a command is about; exits with code 2 when the named one is not there."""
-    constants = dict(parsed.constants)
-    options = CompileOptions(parsed.chip, parsed.index_bits, parsed.debug, None, constants)
+    settings = split_settings(dict(parsed.constants))
+    options = CompileOptions(parsed.chip, parsed.index_bits, parsed.debug, None, *settings)
     module = load_with(parsed.file, options)
     if parsed.kernel is None:
         return list(module)

@@ -85,6 +85,17 @@ def _host_view(value: Any) -> Any:
         return value
 
 
+def dtype_of(value: Any) -> str | None:
+    """The element type of an array, CPU or GPU, by its name in the language; None for what is none."""
+    from phobos_nb.cuda.arrays import adopt, library_of, on_gpu
+
+    if on_gpu(value):
+        array = adopt(value)
+        return library_of(array).describe(array).dtype
+    described = describe_host(_host_view(value))
+    return described.dtype if described else None
+
+
 def describe_host(value: Any) -> ArrayDescription | None:
     """Describe a NumPy array; None for anything else."""
     import numpy as np

@@ -16,11 +16,12 @@ from phobos_nb.compilation.call import SolvedCall, describe_host, host_values, o
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.defaults import choose_constants
+from phobos_nb.compilation.generic import DtypeParameters
 from phobos_nb.contract import ScalarParameter, Variant
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
-from phobos_nb.options import CompileOptions
+from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source
 from phobos_nb.target import Target
 
@@ -49,6 +50,8 @@ class Kernel:
         self._constants: dict[object, dict[str, int]] = {}
         self._compilations: dict[tuple[object, ...], Compilation] = {}
         self._dispatcher: Dispatcher | None = None
+        self._of_dtypes: dict[tuple[tuple[str, str], ...], Kernel] = {}
+        self._generic = DtypeParameters(program, name, options)
         self.parameters = self.typed(options.constants).parameters
         self.__doc__ = f"{self.signature}\n\nA Phobos kernel of {self.source.name}."
 
@@ -64,7 +67,8 @@ class Kernel:
     @property
     def signature(self) -> str:
         """The kernel's name and parameters as the source writes them."""
-        types = [p.dtype if isinstance(p, ScalarParameter) else signature(p) for p in self.parameters]
+        written = [self._generic.as_written(p) for p in self.parameters]
+        types = [p.dtype if isinstance(p, ScalarParameter) else signature(p) for p in written]
         pairs = zip(self.parameters, types, strict=True)
         return f"{self.name}({', '.join(f'{p.name}: {t}' for p, t in pairs)})"
 
@@ -80,6 +84,9 @@ class Kernel:
         if dispatcher is not None and not named and dispatcher.knows(arguments):
             dispatcher(arguments, grid)
             return
+        if self._generic.open:
+            self.for_call(arguments, named)(*arguments, grid=grid, **named)
+            return
         values = name_arguments(self.name, self.parameters, arguments, named)
         if on_device(self, values):
             self._device()(tuple(values.values()), grid)
@@ -92,6 +99,8 @@ class Kernel:
         It keeps the arrays alive and reads their contents anew each time. On the GPU it launches on
         the stream that is current when it is called, and can be captured in a CUDA graph.
         """
+        if self._generic.open:
+            return self.for_call(arguments, named).bind(*arguments, grid=grid, **named)
         values = name_arguments(self.name, self.parameters, arguments, named)
         if not on_device(self, values):
             return self._host_call(values, grid)
@@ -107,6 +116,9 @@ class Kernel:
         Takes NumPy arrays, which stay as they are: results are in `outputs` of what it returns.
         drop_barrier: leave out a kept barrier, by number, to see the race that it prevents.
         """
+        if self._generic.open:
+            kernel = self.for_call(arguments, named)
+            return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **named)
         values = host_values(name_arguments(self.name, self.parameters, arguments, named))
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
         configuration = resolve(replace(self.options, drop_barrier=dropped))
@@ -159,11 +171,30 @@ class Kernel:
 
     # Compiling --------------------------------------------------------------------------------------
 
-    def specialize(self, **constants: int) -> Kernel:
+    def for_call(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Kernel:
+        """The kernel with its open dtype parameters as the arrays of a call have them."""
+        known = self._generic.seen(arguments) if not named else None
+        if known is None:
+            known = self._generic.infer(name_arguments(self.name, self.parameters, arguments, named))
+        return self._with_dtypes(known)
+
+    def _with_dtypes(self, dtypes: Mapping[str, str]) -> Kernel:
+        key = tuple(sorted(dtypes.items()))
+        if not key:
+            return self
+        if key not in self._of_dtypes:
+            self._of_dtypes[key] = self.specialize(**dtypes)
+        return self._of_dtypes[key]
+
+    def specialize(self, **constants: Setting) -> Kernel:
         """The kernel with values fixed for tuning names, generics and the compiler's own choices."""
-        merged = {**self.options.constants, **constants}
-        seconds = self._front_end_times["parse"]
-        return Kernel(self._program, self.name, replace(self.options, constants=merged), seconds)
+        numbers, dtypes = split_settings(constants)
+        options = replace(
+            self.options,
+            constants={**self.options.constants, **numbers},
+            dtypes={**self.options.dtypes, **dtypes},
+        )
+        return Kernel(self._program, self.name, options, self._front_end_times["parse"])
 
     def compile(
         self,
@@ -172,28 +203,29 @@ class Kernel:
         index_bits: int | None = None,
         debug: bool | None = None,
         drop_barrier: int | None = None,
-        **constants: int,
+        **constants: Setting,
     ) -> Compilation:
         """Compile for unit-stride, aligned arrays; names left open take their first values.
 
         chip: a target such as "sm_80", else PHOBOS_CHIP, else this GPU's, else sm_80. index_bits: 32
         or 64. debug: asserts and checks compiled in. drop_barrier: leave out a kept barrier, by number.
         """
+        numbers, dtypes = split_settings(constants)
         mine = self.options
         options = CompileOptions(
             chip or mine.chip,
             index_bits if index_bits is not None else mine.index_bits,
             mine.debug if debug is None else debug,
             mine.drop_barrier if drop_barrier is None else drop_barrier,
-            {**mine.constants, **constants},
+            {**mine.constants, **numbers},
         )
-        return self._compilation(resolve(options))
+        return self._with_dtypes(dtypes)._compilation(resolve(options))
 
-    def compile_variant(self, variant: Variant, **constants: int) -> Compilation:
+    def compile_variant(self, variant: Variant, **constants: Setting) -> Compilation:
         """Compile for arrays of one variant, for instance ahead of calls with strided arrays."""
-        constants = {**self.options.constants, **constants}
-        configuration = resolve(replace(self.options, constants=constants))
-        return self._compilation(replace(configuration, variant=variant))
+        numbers, dtypes = split_settings(constants)
+        options = replace(self.options, constants={**self.options.constants, **numbers})
+        return self._with_dtypes(dtypes)._compilation(replace(resolve(options), variant=variant))
 
     def _compilation(self, configuration: Configuration) -> Compilation:
         typed = self.typed(configuration.constants)
@@ -207,7 +239,7 @@ class Kernel:
         key = tuple(sorted(constants.items()))
         if key not in self._typed:
             start = time.perf_counter()
-            self._typed[key] = stages.check(self._program, self.name, constants)
+            self._typed[key] = stages.check(self._program, self.name, constants, self._generic.dtypes)
             self._front_end_times["check"] = time.perf_counter() - start
         return self._typed[key]
 
@@ -229,13 +261,16 @@ def kernels_of(
     `PhobosError` with the errors of all kernels.
     """
     known = [stages.constant_names(node) for node in program.kernels]
-    strays = set(options.constants).difference(*known)
+    strays = {*options.constants, *options.dtypes}.difference(*known)
     kernels: list[Kernel] = []
     found: list[Diagnostic] = []
     for node, names in zip(program.kernels, known, strict=True):
-        kept = {n: v for n, v in options.constants.items() if n in names or n in strays}
+        kept = names | strays
+        constants = {n: v for n, v in options.constants.items() if n in kept}
+        dtypes = {n: v for n, v in options.dtypes.items() if n in kept}
+        mine = replace(options, constants=constants, dtypes=dtypes)
         try:
-            kernels.append(Kernel(program, node.name, replace(options, constants=kept), parse_seconds))
+            kernels.append(Kernel(program, node.name, mine, parse_seconds))
         except PhobosError as error:
             found += error.diagnostics
     if found:

@@ -12,7 +12,7 @@ from pathlib import Path
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.kernel import Kernel, kernels_of
 from phobos_nb.diagnostics import PhobosError
-from phobos_nb.options import CompileOptions
+from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source, Span
 
 
@@ -52,10 +52,10 @@ def load(
     chip: str | None = None,
     index_bits: int | None = None,
     debug: bool = False,
-    **constants: int,
+    **constants: Setting,
 ) -> Module:
     """The kernels of a `.ph` file (UTF-8). Options are those of `compile`."""
-    return load_with(path, CompileOptions(chip, index_bits, debug, None, constants))
+    return load_with(path, CompileOptions(chip, index_bits, debug, None, *split_settings(constants)))
 
 
 def load_with(path: str | os.PathLike[str], options: CompileOptions) -> Module:
@@ -70,19 +70,21 @@ def compile(
     chip: str | None = None,
     index_bits: int | None = None,
     debug: bool = False,
-    **constants: int,
+    **constants: Setting,
 ) -> Module:
-    """The kernels of a text. `constants` set tuning names for every kernel that has them.
+    """The kernels of a text. `constants` set tuning names and generics of every kernel that has them.
 
     Raises `PhobosError` with every error of the text. Code is generated when it is asked for.
     """
-    return module_of(Source(text, name), CompileOptions(chip, index_bits, debug, None, constants))
+    options = CompileOptions(chip, index_bits, debug, None, *split_settings(constants))
+    return module_of(Source(text, name), options)
 
 
 def module_of(source: Source, options: CompileOptions) -> Module:
     """The kernels of a source, checked. The same text and options give the same kernels again."""
     constants = tuple(sorted(options.constants.items()))
-    return _module(source, options.chip, options.index_bits, options.debug, constants)
+    dtypes = tuple(sorted(options.dtypes.items()))
+    return _module(source, options.chip, options.index_bits, options.debug, constants, dtypes)
 
 
 @lru_cache(maxsize=64)
@@ -92,9 +94,10 @@ def _module(
     index_bits: int | None,
     debug: bool,
     constants: tuple[tuple[str, int], ...],
+    dtypes: tuple[tuple[str, str], ...],
 ) -> Module:
     source.register()
-    options = CompileOptions(chip, index_bits, debug, None, dict(constants))
+    options = CompileOptions(chip, index_bits, debug, None, dict(constants), dict(dtypes))
     start = time.perf_counter()
     try:
         program = stages.parse(source)
@@ -108,7 +111,7 @@ def _with_checks(source: Source, options: CompileOptions, error: PhobosError) ->
     """The syntax errors of a text, and what is wrong with the kernels that have none."""
     found = list(error.diagnostics)
     try:
-        kernels_of(stages.sound_part(source), replace(options, constants={}))
+        kernels_of(stages.sound_part(source), replace(options, constants={}, dtypes={}))
     except PhobosError as more:
         found += more.diagnostics
     return PhobosError(sorted(found, key=lambda d: d.span or Span(0, 0)), source)

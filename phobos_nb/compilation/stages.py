@@ -42,14 +42,16 @@ def sound_part(source: Source) -> Program:
     return sound(source)
 
 
-def check(program: Program, kernel: str, constants: Mapping[str, int]) -> TypedKernel:
-    """Syntax tree to typed kernel for one set of constants."""
+def check(
+    program: Program, kernel: str, constants: Mapping[str, int], dtypes: Mapping[str, str]
+) -> TypedKernel:
+    """Syntax tree to typed kernel for one set of constants and dtypes (by name)."""
     from phobos_nb import attributes, builtins
     from phobos_nb.language.frontend import check as check_kernel
     from phobos_nb.lower.gemm_plan import OVERRIDES
 
     tables = builtins.table(), attributes.table()
-    return check_kernel(program, kernel, constants, *tables, choices=OVERRIDES)
+    return check_kernel(program, kernel, constants, *tables, dtypes, choices=OVERRIDES)
 
 
 def constant_names(kernel: KernelNode) -> set[str]:

@@ -9,7 +9,8 @@ from typing import cast
 
 from IPython.core.error import UsageError
 
-from phobos_nb.options import CompileOptions
+from phobos_nb.dtypes import SCALARS
+from phobos_nb.options import CompileOptions, Setting, split_settings
 
 PANES = {
     "source": ("Source",),
@@ -38,13 +39,17 @@ class CellOptions:
 def cell_options(parsed: Namespace) -> CellOptions:
     """The options of a parsed line; raises `UsageError` for a value that cannot be."""
     groups = cast("list[list[str]]", parsed.define or [])
-    constants = dict(_constant(word) for group in groups for word in group)
-    options = CompileOptions(parsed.chip, parsed.index_bits, parsed.debug, None, constants)
+    settings = split_settings(dict(_setting(word) for group in groups for word in group))
+    options = CompileOptions(parsed.chip, parsed.index_bits, parsed.debug, None, *settings)
     return CellOptions(options, _panes(parsed.show), parsed.run, parsed.quiet)
 
 
-def _constant(word: str) -> tuple[str, int]:
+def _setting(word: str) -> tuple[str, Setting]:
     name, equals, value = word.partition("=")
+    if value in SCALARS:
+        return name.strip(), value
+    if value in ("true", "false"):
+        return name.strip(), int(value == "true")
     try:
         return name.strip(), int(value, 0)
     except ValueError:

@@ -58,7 +58,7 @@ def configure(
     kernel: KernelNode,
     constants: Mapping[str, int],
     choices: Collection[str],
-    dtypes: Mapping[str, DType],
+    dtypes: Mapping[str, DType | str],
     diagnostics: Diagnostics,
 ) -> Configuration:
     """Values for every compile-time name: given, else the default, else the space's first.
@@ -126,15 +126,15 @@ def _literal(node: Expression | None) -> int | bool | None:
 
 
 def _dtypes(
-    kernel: KernelNode, given: Mapping[str, DType], diagnostics: Diagnostics
+    kernel: KernelNode, given: Mapping[str, DType | str], diagnostics: Diagnostics
 ) -> dict[str, DType]:
     found: dict[str, DType] = {}
-    for generic in kernel.generics:
-        if generic.kind != "dtype":
-            continue
+    generics = [g for g in kernel.generics if g.kind == "dtype"]
+    _report_strays(kernel, given, {g.name for g in generics}, diagnostics)
+    for generic in generics:
         default = generic.default.text if isinstance(generic.default, Name) else None
         if generic.name in given:
-            found[generic.name] = given[generic.name]
+            found[generic.name] = _given_dtype(generic, given[generic.name], diagnostics)
         elif default is not None and default in SCALARS:
             found[generic.name] = SCALARS[default]
         else:
@@ -143,3 +143,26 @@ def _dtypes(
             diagnostics.error("PH111", message, generic.span, help=help)
             found[generic.name] = SCALARS["f32"]
     return found
+
+
+def _given_dtype(generic: Generic, value: DType | str, diagnostics: Diagnostics) -> DType:
+    """The dtype of that name; PH405 where there is none."""
+    if isinstance(value, DType):
+        return value
+    if value not in SCALARS:
+        help = did_you_mean(value, SCALARS) or f"the dtypes are {', '.join(SCALARS)}"
+        diagnostics.error(
+            "PH405", f"`{generic.name}` is a dtype, found {value}", generic.span, help=help
+        )
+    return SCALARS.get(value, SCALARS["f32"])
+
+
+def _report_strays(
+    kernel: KernelNode, given: Mapping[str, object], known: set[str], diagnostics: Diagnostics
+) -> None:
+    """PH404 for dtypes given to names that are no dtype parameters."""
+    for name in given:
+        if name not in known:
+            help = f"its dtype parameters: {', '.join(sorted(known))}" if known else ""
+            message = f"the kernel `{kernel.name}` has no dtype parameter `{name}`"
+            diagnostics.error("PH404", message, kernel.name_span, help=did_you_mean(name, known) or help)

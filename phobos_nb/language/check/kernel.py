@@ -40,14 +40,14 @@ def check(
     constants: Mapping[str, int],
     builtins: Builtins,
     attributes: Attributes,
-    dtypes: Mapping[str, DType] | None = None,
+    dtypes: Mapping[str, DType | str] | None = None,
     choices: Collection[str] = (),
 ) -> TypedKernel:
     """The typed kernel for one configuration.
 
     constants: values for `@autotune` names, int and bool parameters, and tensor dims to be fixed.
     Names not given take their default or the first value of their space. dtypes: values of dtype
-    parameters. choices: names that may stand in `constants` but are the compiler's own.
+    parameters, as such or by name. choices: names in `constants` that are the compiler's own.
     Raises `PhobosError` with every error found; warnings and notes are in `findings`.
     """
     kernel = find_kernel(program, kernel_name)
