@@ -15,6 +15,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+EXTENT_BOUND = 2**31 - 2**14
+"""Extents of bounded arrays stay below; what is left to 2^31 is for partial tiles and look-ahead."""
+
+STRIDE_BOUND = 2**22
+"""Strides of bounded arrays, in elements, are from 0 to this: 511 rows of one fit 32 bits."""
+
 Dim = int | str
 """A tensor dimension: a constant extent or the name of a run-time symbol."""
 
@@ -81,6 +87,17 @@ class GridRule:
         ]
         return sizes[0], sizes[1], sizes[2]
 
+    def bounds(self) -> tuple[int | None, int | None, int | None]:
+        """The largest grid that extents up to `EXTENT_BOUND` infer; None where nothing is inferred."""
+        if self.problem:
+            return None, None, None
+        largest = [
+            max((-(-(t.extent if isinstance(t.extent, int) else EXTENT_BOUND) // t.step) for t in terms),
+                default=1)
+            for terms in self.axes
+        ]  # fmt: skip
+        return largest[0], largest[1], largest[2]
+
     @staticmethod
     def _value(extent: Dim, extents: Mapping[str, int]) -> int:
         return extent if isinstance(extent, int) else extents[extent]
@@ -93,11 +110,14 @@ class Variant:
     unit_stride: the innermost stride of every tensor is 1 (or its last extent is at most 1).
     aligned: every base address is a multiple of 16 bytes and so is every outer stride in bytes.
     index_bits: width of extents, strides and element offsets, 32 or 64.
+    bounded: extents are below `EXTENT_BOUND`, strides from 0 to `STRIDE_BOUND`, the grid within
+    `GridRule.bounds`: most index arithmetic then provably fits 32 bits, whatever `index_bits` is.
     """
 
     unit_stride: bool = True
     aligned: bool = True
     index_bits: int = 64
+    bounded: bool = True
 
 
 @dataclass(frozen=True)

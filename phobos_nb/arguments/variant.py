@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.findings import Findings
-from phobos_nb.contract import Variant
+from phobos_nb.arguments.grid import Grid
+from phobos_nb.contract import EXTENT_BOUND, STRIDE_BOUND, GridRule, Variant
 
 OVERHANG = 4096
 """Elements that a partial tile may reach past an extent on any axis before its mask is applied."""
@@ -14,14 +15,23 @@ OVERHANG = 4096
 _LIMIT_32 = 2**31 - 1
 
 
-def choose_variant(arrays: Iterable[ArrayDescription], index_bits: int) -> Variant:
-    """The fastest variant that is right for these arrays, with indices at least `index_bits` wide."""
+def choose_variant(
+    arrays: Iterable[ArrayDescription],
+    index_bits: int,
+    grid: Grid = (1, 1, 1),
+    rule: GridRule | None = None,
+) -> Variant:
+    """The fastest variant that is right for these arrays, with indices at least `index_bits` wide.
+
+    `grid` is what will be started, `rule` how the kernel infers it.
+    """
     known = list(arrays)
     narrow = index_bits == 32 and all(fits_32_bits(a) for a in known)
     return Variant(
         unit_stride=all(has_unit_stride(a) for a in known),
         aligned=all(is_aligned(a) for a in known),
         index_bits=32 if narrow else 64,
+        bounded=all(is_bounded(a) for a in known) and grid_is_bounded(grid, rule or GridRule()),
     )
 
 
@@ -34,6 +44,17 @@ def is_aligned(array: ArrayDescription) -> bool:
     """Whether the base and every outer stride that is used are multiples of 16 bytes."""
     outer = zip(array.shape[:-1], array.strides[:-1], strict=True)
     return array.address % 16 == 0 and all(s % 16 == 0 or n <= 1 for n, s in outer)
+
+
+def is_bounded(array: ArrayDescription) -> bool:
+    """Whether extents and strides lie in the ranges that `Variant.bounded` promises."""
+    short = all(0 <= s <= STRIDE_BOUND * array.itemsize for s in array.strides)
+    return short and all(n < EXTENT_BOUND for n in array.shape)
+
+
+def grid_is_bounded(grid: Grid, rule: GridRule) -> bool:
+    """Whether a grid is no larger than one that bounded extents infer."""
+    return all(most is None or n <= most for n, most in zip(grid, rule.bounds(), strict=True))
 
 
 def fits_32_bits(array: ArrayDescription) -> bool:
@@ -58,4 +79,5 @@ def suits(variant: Variant, arrays: Iterable[ArrayDescription]) -> bool:
         best.unit_stride >= variant.unit_stride
         and best.aligned >= variant.aligned
         and best.index_bits <= variant.index_bits
+        and best.bounded >= variant.bounded
     )

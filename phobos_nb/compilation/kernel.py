@@ -161,7 +161,9 @@ class Kernel:
         )
 
     def _compiled_for(self, call: SolvedCall, configuration: Configuration) -> Compilation:
-        variant = choose_variant(call.arrays.values(), configuration.variant.index_bits)
+        variant = choose_variant(
+            call.arrays.values(), configuration.variant.index_bits, call.grid, call.typed.grid
+        )
         known = len(self._compilations)
         constants = {**configuration.constants, **call.typed.constants}
         found = self._compilation(replace(configuration, variant=variant, constants=constants))

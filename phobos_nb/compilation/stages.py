@@ -87,7 +87,9 @@ def lower(module: ModuleOp, typed: TypedKernel, configuration: Configuration) ->
     """Tile MLIR to thread MLIR."""
     from phobos_nb.lower import pipeline
 
-    facts = pipeline.KernelFacts(typed.parameters, typed.source, typed.span, typed.attributes)
+    facts = pipeline.KernelFacts(
+        typed.parameters, typed.source, typed.span, typed.attributes, typed.grid
+    )
     return pipeline.lower(
         module, facts, configuration.target, configuration.variant, configuration.options
     )

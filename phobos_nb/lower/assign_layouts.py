@@ -121,7 +121,7 @@ class _Assigner:
         for dot in dots:
             again = choose(_dot_shape(dot), self._threads, self._target, self._constants)
             self.assignment.plans[dot] = GemmPlan(
-                plan.grid, again.stages, again.unroll_k, again.pads, again.order
+                plan.grid, again.stages, again.unroll_k, again.pads, again.order, again.group
             )
         return plan.accumulator(problem, self._threads)
 

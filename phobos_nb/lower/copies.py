@@ -18,8 +18,9 @@ from phobos_nb.lower import staged
 from phobos_nb.lower.distribute_box import Box, Run, load_tile
 from phobos_nb.lower.distribute_shared import write_tile
 from phobos_nb.lower.layout_types import byte_width
+from phobos_nb.lower.loop_form import form_of
 from phobos_nb.lower.pipeline_loops import coefficient
-from phobos_nb.lower.thread_state import ThreadState
+from phobos_nb.lower.thread_state import ThreadState, dense_strides
 
 Action = Callable[[], None]
 
@@ -34,7 +35,11 @@ class Copy(Protocol):
         ...
 
     def issue(self, inside: SSAValue, stage: SSAValue, carried: list[SSAValue]) -> Action:
-        """Prepare the copy of the present slice; the action, built under `inside`, starts it."""
+        """Prepare the copy of the present slice; the action starts it.
+
+        `inside` says whether there is such a slice; `stage` is the number of the stage to fill, or the
+        offset of its first element.
+        """
         ...
 
     def advance(self, carried: list[SSAValue]) -> list[SSAValue]:
@@ -47,7 +52,11 @@ class Copy(Protocol):
 
 
 class AsyncCopy:
-    """`cp.async` from a running pointer; elements outside the tensor arrive as zeros."""
+    """`cp.async` from a running place; elements outside the tensor arrive as zeros.
+
+    The place is a pointer or an offset from the tensor's base, see `loop_form.ADDRESSES`. Where the
+    guard is "zero_fill", the action must be run whether or not there is a slice.
+    """
 
     carried = 1
 
@@ -59,23 +68,32 @@ class AsyncCopy:
         assert isinstance(buffer, staged.BufferOp)
         self._order = buffer.axis_order
         layout = state.layout(load.result)
-        self._view = state.view(write.buffer, layout)
+        self._form = form_of(loop)
+        self._flat = self._form.ring == "offset"
+        self._row = dense_strides(buffer.physical)
+        self._view = state.view(write.buffer, layout, flat=self._flat)
         self._first = state.first_replica(layout)
 
     def start(self) -> list[SSAValue]:
         """The thread's own element of the first slice."""
         box = self._box()
-        return [self._state.b.pointer(box.tensor.base, box.base_address())]
+        address = box.base_address()
+        if self._form.address == "position":
+            return [address]
+        return [self._state.b.pointer(box.tensor.base, address)]
 
     def issue(self, inside: SSAValue, stage: SSAValue, carried: list[SSAValue]) -> Action:
         """Addresses and counts are built here, the copies in the action."""
-        del inside
         box = self._box()
-        runs = [(run, self._count(box, run)) for run in box.runs(None, self._state.b.index(0))]
+        pointer, base = carried[0], self._state.b.index(0)
+        if self._form.address == "position":
+            pointer, base = box.tensor.base, carried[0]
+        condition = inside if self._form.guard == "zero_fill" else None
+        runs = [(run, self._count(box, run)) for run in box.runs(condition, base)]
 
         def copies() -> None:
             for run, count in runs:
-                self._copy(box, run, count, stage, carried[0])
+                self._copy(box, run, count, stage, pointer)
 
         return lambda: self._state.b.when(self._first, copies)
 
@@ -88,7 +106,8 @@ class AsyncCopy:
             grows = coefficient(index, body.args[0], body)
             step = b.addi(step, b.muli(stride, b.index(grows or 0)))
         step = b.muli(step, self._state.get(self._loop.step))
-        return [b.moved(carried[0], step)]
+        position = self._form.address == "position"
+        return [b.addi(carried[0], step) if position else b.moved(carried[0], step)]
 
     def land(self, stage: SSAValue) -> None:
         """The hardware does."""
@@ -117,6 +136,9 @@ class AsyncCopy:
         b = self._state.b
         offsets = [box.layout.axes[a].offsets[run.slot[a]] for a in self._order]
         places = [stage, *(b.index(o) for o in offsets)]
+        if self._flat:
+            at = sum(o * s for o, s in zip(offsets, self._row, strict=True))
+            places = [b.addi(stage, b.index(at))]
         b.copy_async(self._view, places, pointer, run.address, box.width, count)
 
 

@@ -135,6 +135,10 @@ def _coordinate(state: ThreadState, op: tile.CoordinateOp) -> None:
     state.values[op.result] = b.broadcast(along, state.type_of(op.result))
 
 
+def _block_id(state: ThreadState, op: gpu.BlockIdOp) -> None:
+    state.values[op.result] = state.blocks["xyz".index(op.dimension.data.value)]
+
+
 def _gather_threads(state: ThreadState, op: staged.GatherThreadsOp) -> None:
     state.values[op.result] = state.b.splat(state.get(op.source), state.type_of(op.result))
 
@@ -224,6 +228,7 @@ def _barrier(state: ThreadState, op: gpu.BarrierOp) -> None:
 
 HANDLERS: dict[type[Operation], Callable[[ThreadState, Any], None]] = {
     gpu.BarrierOp: _barrier,
+    gpu.BlockIdOp: _block_id,
     scf.ForOp: _for,
     scf.IfOp: _if,
     scf.WhileOp: _while,

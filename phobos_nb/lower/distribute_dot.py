@@ -40,13 +40,15 @@ def distribute_dot(state: ThreadState, op: staged.DotOp) -> None:
     state.values[op.result] = narrow(state, acc, element_of(op.acc.type))
 
 
-def fragments_of(state: ThreadState, op: staged.DotOp) -> tuple[Fragment, Fragment]:
-    """The fragments of a dot's two operands."""
+def fragments_of(
+    state: ThreadState, op: staged.DotOp, *, flat: bool = False
+) -> tuple[Fragment, Fragment]:
+    """The fragments of a dot's two operands, in flat views of their buffers where asked."""
     layout = state.layout(op.acc)
     sums = sum_type(element_of(op.a.type))
     return (
-        Fragment(state, op.a, layout.axes[0], sums, op.unsigned_a is not None),
-        Fragment(state, op.b, layout.axes[1], sums, op.unsigned_b is not None),
+        Fragment(state, op.a, layout.axes[0], sums, op.unsigned_a is not None, flat),
+        Fragment(state, op.b, layout.axes[1], sums, op.unsigned_b is not None, flat),
     )
 
 
@@ -54,7 +56,13 @@ class Fragment:
     """One operand's elements of a k-step: constant offsets from the thread's own view."""
 
     def __init__(
-        self, state: ThreadState, buffer: SSAValue, axis: Axis, sums: Attribute, unsigned: bool
+        self,
+        state: ThreadState,
+        buffer: SSAValue,
+        axis: Axis,
+        sums: Attribute,
+        unsigned: bool,
+        flat: bool,
     ) -> None:
         maker = cast(staged.BufferOp, buffer.owner)
         axes = [Axis(), Axis()]
@@ -62,20 +70,28 @@ class Fragment:
         shape = tuple(a.cover for a in axes)
         self._layout = Layout(shape, state.threads, tuple(axes))
         self._state, self._axis, self._sums, self._unsigned = state, axis, sums, unsigned
-        self._view = state.view(buffer, self._layout)
+        self._view = state.view(buffer, self._layout, flat=flat)
+        self._row = maker.physical[-1] if flat else 0
         self._places = places_in(buffer, self._layout, flat=False)
         self._element: Attribute = maker.type_.element_type
         self._staged = maker.type_.get_num_dims() > len(maker.axis_order)
 
     def load(self, step: SSAValue, *stage: SSAValue) -> SSAValue:
-        """The fragment of one k-step, of a stage where the buffer has several, in the sums' type."""
+        """The fragment of one k-step, of a stage where the buffer has several, in the sums' type.
+
+        `stage` is its number, in a flat view the offset of its first element.
+        """
         stage = stage if self._staged else ()
         b = self._state.b
         whole = b.zero(VectorType(self._element, [len(self._axis.offsets)]))
         part_type = VectorType(self._element, [self._places.width])
         alignment = byte_width(self._element) * self._places.width
         for (_, slot), (_, offset) in self._places.accesses():
-            part = b.vector_load(self._view, [*stage, step, b.index(offset)], part_type, alignment)
+            places = [*stage, step, b.index(offset)]
+            if self._row:
+                at = b.addi(b.muli(step, b.index(self._row)), b.index(offset))
+                places = [b.addi(stage[0], at) if stage else at]
+            part = b.vector_load(self._view, places, part_type, alignment)
             whole = b.insert_strided_slice(part, whole, [slot])
         return widen(self._state, whole, self._sums, unsigned=self._unsigned)
 

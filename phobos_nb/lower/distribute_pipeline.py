@@ -1,16 +1,18 @@
 """Emits a pipelined loop per thread: copies run stages ahead of the dots that read them.
 
 One barrier per iteration, in front of the last k-step, whose fragments are in registers by then; the
-fragments of the next stage's first k-step are loaded right after it. Global positions are running
-pointers, the guard of the copies is one branch around them (measured on an H200: the form that is
-fastest most often).
+fragments of the next stage's first k-step are loaded right after it. How global
+addresses, the guard of the copies and the stages are expressed is the loop's form, see loop_form.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import cast
 
 from xdsl.dialects import gpu, scf
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -22,6 +24,7 @@ from phobos_nb.lower import staged
 from phobos_nb.lower.copies import Action, AsyncCopy, Copy, RegisterCopy
 from phobos_nb.lower.distribute_dot import Fragment, fragments_of, multiply, narrow, sum_type, widen
 from phobos_nb.lower.layouts import Axis
+from phobos_nb.lower.loop_form import GUARD, LoopForm, form_of
 from phobos_nb.lower.pipeline_loops import MODE, STAGES
 from phobos_nb.lower.thread_builder import ThreadBuilder
 from phobos_nb.lower.thread_state import ThreadState
@@ -78,28 +81,64 @@ class PipelinedLoop:
         self._start, self._step = state.get(loop.lb), state.get(loop.step)
         made = AsyncCopy if self._asynchronous else RegisterCopy
         self._copies: list[Copy] = [made(state, *c, loop) for c in self._parts.copies]
-        self._fragments = _Fragments(state, self._parts.dots)
+        self._form = form_of(loop)
+        self._fragments = _Fragments(state, self._parts.dots, flat=self._form.ring == "offset")
+        self._ring = _ring(self._form, self._stages, self._parts)
         self._token: SSAValue | None = None
         self._depth = self._parts.dots[0].depth.value.data
 
     def emit(self) -> None:
         """The whole loop; its results become those of the tile-level loop."""
-        b = self._b
+        b, slices = self._b, self._form.slices
         trip = self._trip()
         inits = [self._state.get(v) for v in self._loop.iter_args]
         self._position(self._start)
         positions = [p for c in self._copies for p in c.start()]
         positions = self._prologue(trip, positions)
-        first = self._fragments.load(b.index(0), b.index(0))
-        ahead = b.index(self._stages - 1)
-        carried = [b.index(0), ahead, *positions, *inits, *first]
-        loop = b.for_(b.index(0), trip, b.index(1), carried)
-        with b.inside(loop.body.block):
-            b.yield_(self._body(trip, list(loop.body.block.args), len(positions)))
-        at = 2 + len(positions)
-        for old, new in zip(self._loop.results, loop.results[at : at + len(inits)], strict=True):
+        first = self._fragments.load(b.index(0), self._ring.by_buffer(self._ring.at(b, 0)))
+        place = [*self._ring.at(b, 0), *self._ring.at(b, self._stages - 1)]
+        held, done = [*positions, *inits, *first], b.index(0)
+        if slices > 1:
+            done = b.subi(trip, b.remui(trip, b.index(slices)))
+            place, held = self._rounds(trip, b.index(0), done, slices, place, held)
+        _, held = self._rounds(trip, done, trip, 1, place, held)
+        at = len(positions)
+        for old, new in zip(self._loop.results, held[at : at + len(inits)], strict=True):
             self._state.values[old] = new
             new.name_hint = old.name_hint
+
+    def _rounds(
+        self,
+        trip: SSAValue,
+        start: SSAValue,
+        stop: SSAValue,
+        slices: int,
+        place: list[SSAValue],
+        held: list[SSAValue],
+    ) -> tuple[list[SSAValue], list[SSAValue]]:
+        """Slices `start` to `stop`, so many in an iteration; places in the ring and values after them.
+
+        Where an iteration goes round the ring a whole number of times, the places are constants.
+        """
+        b = self._b
+        turns = slices % self._stages == 0
+        carried = held if turns else [*place, *held]
+        loop = b.for_(start, stop, b.index(slices), carried)
+        with b.inside(loop.body.block):
+            turn, *values = loop.body.block.args
+            now, held = (place, list(values)) if turns else _split(values, len(place))
+            for number in range(slices):
+                if turns:
+                    now = self._places(number)
+                now, held = self._slice(trip, b.addi(turn, b.index(number)), now, held)
+            b.yield_(held if turns else [*now, *held])
+        results = list[SSAValue](loop.results)
+        return (place, results) if turns else _split(results, len(place))
+
+    def _places(self, slice_: int) -> list[SSAValue]:
+        """The constant places that a slice reads and that its copies fill."""
+        read, write = slice_ % self._stages, (slice_ + self._stages - 1) % self._stages
+        return [*self._ring.at(self._b, read), *self._ring.at(self._b, write)]
 
     def _trip(self) -> SSAValue:
         """How many iterations: ceil((stop - start) / step), none where stop <= start."""
@@ -125,23 +164,36 @@ class PipelinedLoop:
         for stage in range(self._stages - 1):
             self._position(b.addi(self._start, b.muli(self._step, b.index(stage))))
             inside = b.cmpi("ult", b.index(stage), trip)
-            positions = self._issue(inside, b.index(stage), positions)
+            positions = self._issue(inside, self._ring.at(b, stage), positions)
         for copy in self._copies:
             copy.land(b.index(0))
         self._wait()
         return positions
 
-    def _issue(self, inside: SSAValue, stage: SSAValue, positions: list[SSAValue]) -> list[SSAValue]:
+    def _issue(
+        self, inside: SSAValue, place: list[SSAValue], positions: list[SSAValue]
+    ) -> list[SSAValue]:
         """Start the copies of one slice into a stage, and move the positions on."""
-        rest, moved = list(positions), list[SSAValue]()
-        actions = [c.issue(inside, stage, [rest.pop(0) for _ in range(c.carried)]) for c in self._copies]
-        if self._asynchronous:
-            self._b.when(inside, partial(_run, actions))
-            self._token = self._b.commit_copies()
-        rest = list(positions)
+        rest, own = iter(positions), list[list[SSAValue]]()
         for copy in self._copies:
-            moved += copy.advance([rest.pop(0) for _ in range(copy.carried)])
-        return moved
+            own.append(list(itertools.islice(rest, copy.carried)))
+        places = [self._ring.of(c, place) for c in range(len(self._copies))]
+        actions = [
+            copy.issue(inside, at, carried)
+            for copy, at, carried in zip(self._copies, places, own, strict=True)
+        ]
+        if self._asynchronous:
+            self._guarded(inside, actions)
+            self._token = self._b.commit_copies()
+        return [v for c, carried in zip(self._copies, own, strict=True) for v in c.advance(carried)]
+
+    def _guarded(self, inside: SSAValue, actions: list[Action]) -> None:
+        if self._form.guard == "zero_fill":
+            _run(actions)
+        else:
+            branch = self._b.when(inside, partial(_run, actions))
+            if branch is not None and self._form.guard == "branch":
+                branch.attributes[GUARD] = StringAttr("branch")
 
     def _wait(self) -> None:
         """The oldest slice in flight has landed, for every thread."""
@@ -151,37 +203,33 @@ class PipelinedLoop:
             made = self._b.insert(gpu.BarrierOp())
             made.attributes.update(barrier.attributes)
 
-    def _body(self, trip: SSAValue, arguments: list[SSAValue], count: int) -> list[SSAValue]:
+    def _slice(
+        self, trip: SSAValue, turn: SSAValue, place: list[SSAValue], values: list[SSAValue]
+    ) -> tuple[list[SSAValue], list[SSAValue]]:
+        """One k-slice: start the copies that are due, then multiply; places and values of the next."""
         b = self._b
-        turn, read, write, *rest = arguments
-        positions, rest = rest[:count], rest[count:]
-        accs, held = rest[: len(self._loop.iter_args)], rest[len(self._loop.iter_args) :]
+        read, write = _split(place, self._ring.size)
+        positions, rest = _split(values, sum(c.carried for c in self._copies))
+        accs, held = _split(rest, len(self._loop.iter_args))
         ahead = b.addi(turn, b.index(self._stages - 1))
         inside = b.cmpi("ult", ahead, trip)
         self._position(b.addi(self._start, b.muli(ahead, self._step)))
         moved = self._issue(inside, write, positions)
         sums = self._sums(accs)
-        after = self._after(read)
+        after = self._ring.after(b, read)
         for step in range(self._depth):
             if step == self._depth - 1:
                 for copy in self._copies:
-                    copy.land(write)
+                    copy.land(write[0])
                 self._wait()
-                coming = self._fragments.load(b.index(0), after)
+                coming = self._fragments.load(b.index(0), self._ring.by_buffer(after))
             else:
-                coming = self._fragments.load(b.index(step + 1), read)
+                coming = self._fragments.load(b.index(step + 1), self._ring.by_buffer(read))
             for dot in self._parts.dots:
                 rows, columns = self._fragments.of(dot, held)
                 sums[dot.result] = multiply(self._state, dot, rows, columns, sums[dot.result])
             held = coming
-        return [after, self._after(write), *moved, *self._yielded(sums), *held]
-
-    def _after(self, stage: SSAValue) -> SSAValue:
-        """The next stage, round and round."""
-        b = self._b
-        following = b.addi(stage, b.index(1))
-        wraps = b.cmpi("eq", following, b.index(self._stages))
-        return b.select(wraps, b.index(0), following)
+        return [*after, *self._ring.after(b, write)], [*moved, *self._yielded(sums), *held]
 
     def _sums(self, accs: list[SSAValue]) -> dict[SSAValue, SSAValue]:
         """The accumulator that each dot adds to, by the dot's result, in the type of the sums."""
@@ -200,28 +248,83 @@ class PipelinedLoop:
         return [narrow(self._state, sums[v], element_of(v.type)) for v in terminator.operands]
 
 
+class _Ring:
+    """Places in the ring of stages: one value for all buffers, or an element offset for each.
+
+    buffers: the buffer of each copy. units: what a stage adds to a place.
+    """
+
+    def __init__(self, stages: int, buffers: Sequence[SSAValue], units: Sequence[int]) -> None:
+        self._stages, self._buffers, self._units = stages, list(dict.fromkeys(buffers)), list(units)
+        self._copies = list(buffers)
+
+    @property
+    def size(self) -> int:
+        """How many values a place takes."""
+        return len(self._units)
+
+    def at(self, b: ThreadBuilder, stage: int) -> list[SSAValue]:
+        """The place of a stage known by number."""
+        return [b.index(stage * unit) for unit in self._units]
+
+    def after(self, b: ThreadBuilder, place: Sequence[SSAValue]) -> list[SSAValue]:
+        """The next stage, round and round."""
+        found: list[SSAValue] = []
+        for value, unit in zip(place, self._units, strict=True):
+            following = b.addi(value, b.index(unit))
+            wraps = b.cmpi("eq", following, b.index(unit * self._stages))
+            found.append(b.select(wraps, b.index(0), following))
+        return found
+
+    def by_buffer(self, place: Sequence[SSAValue]) -> dict[SSAValue, SSAValue]:
+        """The value that counts for each buffer."""
+        return {v: place[i if self.size > 1 else 0] for i, v in enumerate(self._buffers)}
+
+    def of(self, copy: int, place: Sequence[SSAValue]) -> SSAValue:
+        """The value that counts for the buffer of a copy."""
+        return self.by_buffer(place)[self._copies[copy]]
+
+
+def _ring(form: LoopForm, stages: int, parts: Parts) -> _Ring:
+    buffers = [write.buffer for _, write in parts.copies]
+    if form.ring == "stage":
+        return _Ring(stages, buffers, [1])
+    makers = [cast(staged.BufferOp, b.owner) for b in dict.fromkeys(buffers)]
+    return _Ring(stages, buffers, [math.prod(m.physical) for m in makers])
+
+
 class _Fragments:
     """The distinct fragments that the dots of a loop read in one k-step."""
 
-    def __init__(self, state: ThreadState, dots: Sequence[staged.DotOp]) -> None:
+    def __init__(self, state: ThreadState, dots: Sequence[staged.DotOp], *, flat: bool) -> None:
         self._distinct: dict[tuple[SSAValue, Axis], Fragment] = {}
         self._pairs: dict[staged.DotOp, tuple[int, int]] = {}
         for dot in dots:
             numbers: list[int] = []
             axes = state.layout(dot.acc).axes
-            for buffer, axis, made in zip((dot.a, dot.b), axes, fragments_of(state, dot), strict=True):
-                self._distinct.setdefault((buffer, axis), made)
+            made = fragments_of(state, dot, flat=flat)
+            for buffer, axis, fragment in zip((dot.a, dot.b), axes, made, strict=True):
+                self._distinct.setdefault((buffer, axis), fragment)
                 numbers.append(list(self._distinct).index((buffer, axis)))
             self._pairs[dot] = numbers[0], numbers[1]
 
-    def load(self, step: SSAValue, stage: SSAValue) -> list[SSAValue]:
-        """All fragments of a k-step of a stage."""
-        return [f.load(step, stage) for f in self._distinct.values()]
+    def load(self, step: SSAValue, places: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
+        """All fragments of a k-step, by each buffer's place in the ring."""
+        return [f.load(step, *_known(places, buffer)) for (buffer, _), f in self._distinct.items()]
 
     def of(self, dot: staged.DotOp, held: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
         """The two fragments of a dot among those that are held."""
         rows, columns = self._pairs[dot]
         return held[rows], held[columns]
+
+
+def _known(places: Mapping[SSAValue, SSAValue], buffer: SSAValue) -> list[SSAValue]:
+    """The place of a buffer; none for one that is not copied in the loop."""
+    return [places[buffer]] if buffer in places else []
+
+
+def _split(values: Sequence[SSAValue], count: int) -> tuple[list[SSAValue], list[SSAValue]]:
+    return list(values[:count]), list(values[count:])
 
 
 def _run(actions: Sequence[Action]) -> None:

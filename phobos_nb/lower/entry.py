@@ -23,6 +23,7 @@ from phobos_nb.ir.dialects.llvm import TrapOp
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.dialects.tile_types import GlobalType
 from phobos_nb.lower import shared_memory
+from phobos_nb.lower.assumptions import argument_name
 from phobos_nb.lower.drop_masks import EntryChecks
 from phobos_nb.lower.thread_builder import ThreadBuilder, flat_memref
 from phobos_nb.lower.thread_state import Tensor
@@ -42,7 +43,7 @@ def function_for(kernel: KernelOp, arguments: Sequence[EntryArgument]) -> tuple[
     function.location = kernel.location
     named: Named = {}
     for argument, value in zip(arguments, function.body.blocks[0].args, strict=True):
-        value.name_hint = _hint(argument)
+        value.name_hint = argument_name(argument)
         named[argument.kind, argument.name, argument.axis] = value
     return function, named
 
@@ -53,12 +54,6 @@ def _type(
     if argument.kind == "pointer":
         return flat_memref(elements[argument.name])
     return scalars[argument.name] if argument.kind == "scalar" else IndexType()
-
-
-def _hint(argument: EntryArgument) -> str:
-    if argument.kind == "stride":
-        return f"{argument.name}_stride{argument.axis}"
-    return argument.name
 
 
 def bind(kernel: KernelOp, named: Named, b: ThreadBuilder) -> dict[SSAValue, Tensor]:
@@ -72,14 +67,14 @@ def bind(kernel: KernelOp, named: Named, b: ThreadBuilder) -> dict[SSAValue, Ten
     return tensors
 
 
-def emit_checks(checks: EntryChecks, named: Named, b: ThreadBuilder) -> None:
+def emit_checks(checks: EntryChecks, named: Named, blocks: Sequence[SSAValue], b: ThreadBuilder) -> None:
     """Trap where an extent is not the promised multiple, or a block lies outside what was proven."""
     broken: SSAValue | None = None
     for symbol, multiple in checks.multiples:
         rest = b.remui(named["extent", symbol, -1], b.index(multiple))
         broken = _either(b, broken, b.cmpi("ne", rest, b.index(0)))
     for bound in checks.blocks:
-        first = b.muli(b.block_id("xyz"[bound.axis]), b.index(bound.step))
+        first = b.muli(blocks[bound.axis], b.index(bound.step))
         outside = b.cmpi("uge", first, named["extent", bound.extent, -1])
         broken = _either(b, broken, outside)
     if broken is not None:

@@ -13,11 +13,19 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from phobos_nb.lower import loop_form
 from phobos_nb.lower.layouts import WARP, Layout, ThreadGrid, thread_tile
 from phobos_nb.target import Target
 
-OVERRIDES = ("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M", "STAGES", "UNROLL_K", "PAD_A", "PAD_B")
+OVERRIDES = (
+    *("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M", "STAGES", "UNROLL_K", "PAD_A", "PAD_B"),
+    *("ORDER", "GROUP", "MIN_BLOCKS"),
+    *loop_form.OVERRIDES,
+)
 """Names of compile options that fix one choice each; the heuristic decides the rest."""
+
+GROUP = 8
+"""Rows of tiles that neighbouring CTAs share: 4 to 16 measured alike, 1 costs 2 % of a large GEMM."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +46,8 @@ class GemmPlan:
     grid: warps, lanes and fragments of the accumulator. stages: buffers in flight for the operands
     (1: no pipelining). unroll_k: k-steps unrolled in the IR. pads: elements added to the leading
     extent of the k-major A and B buffers, against bank conflicts of transposing stores; None: by count.
-    order: how the multiply-adds of one k-step follow each other ("snake": outer over rows, inner
-    direction alternating).
+    order: how the multiply-adds of one k-step follow each other, one of `loop_form.ORDERS`. group: rows
+    of tiles in a group of the raster, 0 for the hardware's order of blocks.
     """
 
     grid: ThreadGrid
@@ -47,6 +55,7 @@ class GemmPlan:
     unroll_k: int = 8
     pads: tuple[int | None, int | None] = (None, None)
     order: str = "snake"
+    group: int = GROUP
 
     def accumulator(self, shape: DotShape, threads: int) -> Layout:
         """The layout of the accumulator under this plan."""
@@ -78,7 +87,14 @@ def _fixed(plan: GemmPlan, target: Target, wanted: Mapping[str, int]) -> GemmPla
     pads = (wanted.get("PAD_A", plan.pads[0]), wanted.get("PAD_B", plan.pads[1]))
     stages = wanted.get("STAGES", plan.stages) if target.has("cp.async") else 1
     unroll = wanted.get("UNROLL_K", plan.unroll_k)
-    return replace(plan, pads=pads, stages=max(1, stages), unroll_k=max(1, unroll))
+    return replace(
+        plan,
+        pads=pads,
+        stages=max(1, stages),
+        unroll_k=max(1, unroll),
+        order=loop_form.picked(loop_form.ORDERS, "ORDER", wanted),
+        group=max(0, wanted.get("GROUP", plan.group)),
+    )
 
 
 def _unroll(shape: DotShape) -> int:

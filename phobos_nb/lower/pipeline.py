@@ -8,12 +8,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 
-from phobos_nb.contract import Parameter, Variant, entry_arguments
+from phobos_nb.contract import GridRule, Parameter, Variant, entry_arguments
 from phobos_nb.diagnostics import Diagnostic, Diagnostics
 from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.assign_layouts import Assignment, assign_layouts
+from phobos_nb.lower.assumptions import assumed
 from phobos_nb.lower.distribute import distribute
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
 from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around, set_attributes
@@ -22,6 +23,7 @@ from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
 from phobos_nb.lower.pipeline_loops import LoopReport, pipeline_loops
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
+from phobos_nb.lower.raster import block_ids
 from phobos_nb.lower.requests import check_requests, wanted_constants
 from phobos_nb.lower.shared_liveness import plan_kernel
 from phobos_nb.lower.shared_memory import is_dynamic
@@ -41,6 +43,7 @@ class KernelFacts:
     source: Source | None = None
     span: Span | None = None
     attributes: tuple[AttributeUse, ...] = ()
+    grid: GridRule = field(default_factory=lambda: GridRule(problem="not inferred"))
 
 
 @dataclass(frozen=True)
@@ -121,16 +124,18 @@ def _insert_barriers(work: _Work) -> None:
 def _distribute(work: _Work) -> None:
     kernel = work.kernel
     arguments = entry_arguments(work.facts.parameters, work.variant)
-    most = (1 << 62) if work.variant.index_bits == 64 else (1 << 31) - 1
-    work.assumes = {a.name: most for a in arguments if a.kind == "extent"}  # none is negative
+    work.assumes = assumed(arguments, work.variant, work.facts.grid)
     function, named = function_for(kernel, arguments)
     entry = function.body.blocks[0]
     b = ThreadBuilder(entry)
     b.location = kernel.location
-    emit_checks(work.checks, named, b)
+    group = _raster(work)
+    blocks = (*block_ids(b, group), b.named(b.block_id("z"), "block_z"))
+    emit_checks(work.checks, named, blocks, b)
     anchor: Operation = TestOp()
     b.insert(anchor)
     state = ThreadState(kernel, work.variant, b, anchor, IndexFacts(kernel))
+    state.blocks = blocks
     state.shared_bytes = work.plan.total
     state.debug = work.options.debug
     state.tensors.update(bind(kernel, named, b))
@@ -143,6 +148,13 @@ def _distribute(work: _Work) -> None:
     entry.erase_op(anchor)
     set_attributes(function, kernel, work.variant, work.plan.total, work.assumes)
     work.function = function
+
+
+def _raster(work: _Work) -> int:
+    """Groups are for kernels whose operands stream through pipelined loops, or for who asks."""
+    streams = any(loop.stages > 1 for loop in work.loops)
+    wanted = streams or "GROUP" in work.options.constants
+    return max((p.group for p in work.assignment.plans.values()), default=0) if wanted else 0
 
 
 def _finish(work: _Work) -> None:

@@ -7,6 +7,7 @@ per stage, and distribute_pipeline.py emits it. For every other loop with a dot 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ from phobos_nb.lower import staged
 from phobos_nb.lower.finish import is_pure
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, set_layout, shape
 from phobos_nb.lower.layouts import Layout, blocked
+from phobos_nb.lower.loop_form import LoopForm, choose_form
 from phobos_nb.target import Target
 
 STAGES = "phobos.stages"
@@ -36,6 +38,12 @@ DEEPEST = 3
 """Stages by default where copies are asynchronous, as in the measured winner."""
 
 REGISTER_STAGES = 2
+
+OTHER_REGISTERS = 28
+"""Registers of a thread beside sums and two sets of fragments; 204 in all for the 16 x 8 winner."""
+
+MOST_BLOCKS = 4
+"""More CTAs on an SM were not tried."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +70,11 @@ def pipeline_loops(
         if reason:
             reports.append(LoopReport(line, 1, "", reason))
             continue
+        _share_the_sm(loop, kernel, target, constants)
         stages, mode = _choose(loop, kernel, target, constants)
         if stages > 1:
             _rewrite(loop, kernel, stages, mode)
+            _form(loop, kernel, mode, constants).attach(loop)
         short = "STAGES is 1" if constants.get("STAGES") == 1 else _shortage(loop, target)
         reports.append(LoopReport(line, stages, mode, "" if stages > 1 else short))
     return tuple(reports)
@@ -168,6 +178,31 @@ def _choose(
     ctas = max(1, kernel.min_blocks.value.data)
     room = max(1, target.shared_per_cta_optin // (bytes_each * ctas))
     return (wanted if "STAGES" in constants else min(wanted, room)), mode
+
+
+def _share_the_sm(
+    loop: scf.ForOp, kernel: KernelOp, target: Target, constants: Mapping[str, int]
+) -> None:
+    """Where the author left it open: as many CTAs for one SM as the registers of the loop allow."""
+    loops = [op for op in kernel.body.walk() if isinstance(op, scf.ForOp | scf.WhileOp)]
+    if kernel.min_blocks.value.data or kernel.max_registers.value.data or loops != [loop]:
+        return
+    threads = kernel.threads.value.data
+    needed = OTHER_REGISTERS
+    for dot in [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]:
+        rows, columns = layout_of(dot.acc, threads).slots
+        needed += rows * columns + 2 * (rows + columns)
+    blocks = target.registers_per_sm // (threads * needed)
+    wanted = constants.get("MIN_BLOCKS", min(blocks, MOST_BLOCKS))
+    kernel.min_blocks = IntegerAttr(max(1, wanted), i64)
+
+
+def _form(loop: scf.ForOp, kernel: KernelOp, mode: str, constants: Mapping[str, int]) -> LoopForm:
+    threads = kernel.threads.value.data
+    dots = [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]
+    accumulators = sum(math.prod(layout_of(dot.acc, threads).slots) for dot in dots)
+    masked = any(any(load.masked) for load, _, _ in _copies(loop))
+    return choose_form(accumulators, dots[0].depth.value.data, mode, constants, masked=masked)
 
 
 def _shortage(loop: scf.ForOp, target: Target) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import gpu as xdsl_gpu
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -48,6 +48,10 @@ class ThreadBuilder(Builder):
     def block_id(self, axis: str) -> SSAValue:
         """The CTA's position in the grid."""
         return self.value(xdsl_gpu.BlockIdOp(xdsl_gpu.DimensionAttr(_DIMENSIONS[axis])))
+
+    def grid_dim(self, axis: str) -> SSAValue:
+        """How many CTAs the grid has along an axis."""
+        return self.value(xdsl_gpu.GridDimOp(xdsl_gpu.DimensionAttr(_DIMENSIONS[axis])))
 
     def zero(self, type_: Attribute) -> SSAValue:
         """Zero of a scalar or vector type."""
@@ -244,16 +248,19 @@ class ThreadBuilder(Builder):
             self.yield_([fallback])
         return branch.results[0]
 
-    def when(self, condition: SSAValue | None, then: Callable[[], None]) -> None:
-        """Build an effect under a condition; None always holds."""
+    def when(self, condition: SSAValue | None, then: Callable[[], None]) -> scf.IfOp | None:
+        """Build an effect under a condition; None always holds. The branch, where one is needed."""
         known = None if condition is None else constant_value(condition)
         if condition is None or known:
             then()
-        elif known is None:
-            branch = self.if_(condition)
-            with self.inside(branch.true_region.block):
-                then()
-                self.yield_()
+            return None
+        if known is not None:
+            return None
+        branch = self.if_(condition)
+        with self.inside(branch.true_region.block):
+            then()
+            self.yield_()
+        return branch
 
 
 def integer(value: int) -> IntegerAttr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,8 +38,9 @@ class Tensor:
 class ThreadState:
     """The state of one lowering from staged tile MLIR to per-thread ops.
 
-    `b` builds at the present place. Values that hold for the whole kernel (thread coordinates, buffer
-    views) are built in front of `anchor`, which ends the entry prologue.
+    `b` builds at the present place; `blocks` are `ctx.block` on the axes. Values that hold for the
+    whole kernel (thread coordinates, buffer views) are built in front of `anchor`, which ends the entry
+    prologue.
     """
 
     kernel: KernelOp
@@ -48,6 +50,7 @@ class ThreadState:
     facts: IndexFacts
     tensors: dict[SSAValue, Tensor] = field(default_factory=dict[SSAValue, Tensor])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    blocks: Sequence[SSAValue] = ()
     shared_bytes: int = 0
     debug: bool = False
     chunk: Chunk | None = None
@@ -123,16 +126,26 @@ class ThreadState:
         with self.prologue() as b:
             return b.named(b.value(shared_memory(self.shared_bytes)), "smem")
 
-    def view(self, buffer: SSAValue, layout: Layout, *, shape: Sequence[int] | None = None) -> SSAValue:
+    def view(
+        self,
+        buffer: SSAValue,
+        layout: Layout,
+        *,
+        shape: Sequence[int] | None = None,
+        flat: bool = False,
+    ) -> SSAValue:
         """A buffer as seen from the thread's own slot 0 under a layout, so that slots are constants.
 
-        The view's nominal box may run past the buffer; only slots inside it are used.
+        `shape` gives another reading of its bytes, `flat` one of rank 1. The view's nominal box may run
+        past the buffer; only slots inside it are used.
         """
         maker = cast(staged.BufferOp, buffer.owner)
         physical = tuple(shape or maker.physical)
         order = maker.axis_order if shape is None else tuple(range(len(physical)))
         extents = physical if shape else tuple(maker.type_.get_shape())
-        key = (buffer, layout, physical)
+        if flat:
+            extents = (math.prod(extents),)
+        key = (buffer, layout, physical, flat)
         if key not in self._views:
             own = [self.coordinate(layout.axes[axis]) for axis in order]
             with self.prologue() as b:

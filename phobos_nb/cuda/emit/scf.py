@@ -12,6 +12,7 @@ from phobos_nb.cuda.emit.emitter import Emitter, Spelled
 from phobos_nb.cuda.emit.table import row
 from phobos_nb.cuda.intervals import INT32
 from phobos_nb.cuda.reading import either, integer
+from phobos_nb.cuda.reading import text as text_of
 
 ORDERED = ("gpu.barrier", "nvgpu.", "gpu.shuffle")
 """Operations by whose order a loop was shaped; the compiler is asked not to unroll such a loop again."""
@@ -156,8 +157,10 @@ def predicable(op: Operation) -> bool:
     """Whether a branch holds only copies and pure arithmetic for them.
 
     Then the arithmetic is done always and each copy carries the condition: as a branch the compiler
-    splits the loop around it, which cost up to 5 % of a GEMM.
+    splits the loop around it, which cost up to 5 % of a GEMM. `phobos.guard` "branch" keeps it.
     """
+    if text_of(op.attributes.get("phobos.guard")) == "branch":
+        return False
     inner = [x.name for x in op.regions[0].block.ops]
     plain = all(n == COPY or n == "scf.yield" or n.startswith("arith.") for n in inner)
     return not op.results and plain and COPY in inner and not _has_else(op)
