@@ -27,9 +27,12 @@ from phobos_nb.target import Target
 
 if TYPE_CHECKING:
     from phobos_nb.cuda.plan import Dispatcher, Prepared
+    from phobos_nb.simulate.compare import Difference
     from phobos_nb.simulate.records import SimulationResult
 
 LOG = logging.getLogger("phobos_nb")
+SIMULATION_OPTIONS = ("ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place", "probe")
+"""Options of `phobos_nb.simulate.launch.simulate` that a kernel's `simulate` hands on."""
 
 
 class Kernel:
@@ -114,18 +117,68 @@ class Kernel:
         """Run the compiled thread MLIR over NumPy lanes with the GPU's rules.
 
         Takes NumPy arrays, which stay as they are: results are in `outputs` of what it returns.
-        drop_barrier: leave out a kept barrier, by number, to see the race that it prevents.
+        drop_barrier: leave out a kept barrier, by number, to see the race that it prevents. The options
+        of `phobos_nb.simulate.launch.simulate` (ctas, races, banks, trace, seed, stop_at_first, probe)
+        are taken too, except those that are a parameter's name.
         """
+        options = self._simulation_options(named)
         if self._generic.open:
             kernel = self.for_call(arguments, named)
-            return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **named)
+            return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
         values = host_values(name_arguments(self.name, self.parameters, arguments, named))
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
         configuration = resolve(replace(self.options, drop_barrier=dropped))
         call = solve(self, values, describe_host, grid, configuration.target)
         compilation = self._compiled_for(call, configuration)
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
-        return stages.simulate(compilation.thread_module, compilation.contract, converted, call.grid)
+        return stages.simulate(
+            compilation.thread_module, compilation.contract, converted, call.grid, **options
+        )
+
+    def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
+        """Take the simulator's options out of a call's named arguments."""
+        own = {p.name for p in self.parameters}
+        return {n: named.pop(n) for n in SIMULATION_OPTIONS if n in named and n not in own}
+
+    def compare(
+        self,
+        *arguments: Any,
+        ref: Mapping[str, Any] | None = None,
+        tolerance: Any = None,
+        grid: Any = None,
+        drop_barrier: int | None = None,
+        **named: Any,
+    ) -> list[Difference]:
+        """Simulate a call and compare it: per wrong tensor the first wrong element and its cause.
+
+        ref: the right outputs by parameter name; by default what the kernel means, run on the CPU.
+        tolerance: the largest absolute error, a number or arrays by name. An empty list is agreement.
+        Takes the options of `simulate` too.
+        """
+        from phobos_nb.simulate.compare import compare
+
+        options = self._simulation_options(named)
+        if self._generic.open:
+            kernel = self.for_call(arguments, named)
+            return kernel.compare(
+                *arguments,
+                ref=ref,
+                tolerance=tolerance,
+                grid=grid,
+                drop_barrier=drop_barrier,
+                **options,
+                **named,
+            )
+        result = self.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
+        values = host_values(name_arguments(self.name, self.parameters, arguments, named))
+        call = solve(self, values, describe_host, grid, resolve(self.options).target)
+        if ref is None:
+            copies = {id(values[name]): values[name].copy() for name in call.arrays}
+            meant = {name: copies[id(values[name])] for name in call.arrays}
+            stages.run_meaning(call.typed, meant, call.scalars, call.grid)
+            ref = {name: meant[name] for name in result.outputs}
+        contract = self._compiled_for(call, resolve(self.options)).contract
+        return compare(result, ref, contract, tolerance)
 
     def _host_call(self, values: Mapping[str, Any], grid: Any) -> Callable[[], None]:
         values = host_values(values)

@@ -173,9 +173,9 @@ def text(module: ModuleOp, *, generic: bool = False) -> str:
 
 
 def simulate(
-    module: ModuleOp, launch: LaunchContract, values: Mapping[str, Any], grid: Grid
+    module: ModuleOp, launch: LaunchContract, values: Mapping[str, Any], grid: Grid, **options: Any
 ) -> SimulationResult:
-    """Run thread MLIR over NumPy lanes."""
+    """Run thread MLIR over NumPy lanes; `options` are those of `simulate.launch.simulate`."""
     from phobos_nb.simulate.launch import simulate as run
 
-    return run(module, launch, values, grid=grid)
+    return run(module, launch, values, grid=grid, **options)

@@ -138,3 +138,35 @@ def test_the_writer_and_its_operands(make):
     assert shown[0, "arith.addf"] == x[130] + np.float32(2) + y[130]
     assert shown[2, "memref.load"] == x[130]
     assert "line 3" in str(probed.operands[0])
+
+
+SCALE = """
+kernel scale(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+    let i = ctx.block.x * 64
+    Y[i :+ 64] = X[i :+ 64] * 2.0 + Y[i :+ 64]
+}
+"""
+
+
+def test_a_kernel_compares_itself():
+    """`compare` of a kernel takes what it means as the right answer, or the caller's."""
+    import phobos_nb as ph
+
+    scale = ph.compile(SCALE, chip="sm_80").scale
+    x, y = np.arange(100, dtype=np.float32), np.ones(100, np.float32)
+    assert scale.compare(x, y) == []
+    assert scale.compare(x, y, seed=2, ref={"Y": 2 * x + 1}) == []
+    wrong = 2 * x + 1
+    wrong[70] = 0
+    (found,) = scale.compare(x, y, ref={"Y": wrong})
+    assert (found.tensor, found.index, found.writer.cta) == ("Y", (70,), (1, 0, 0))
+
+
+def test_a_kernel_takes_the_options_of_the_simulator():
+    """Chosen CTAs and traces are reached through the kernel."""
+    import phobos_nb as ph
+
+    scale = ph.compile(SCALE, chip="sm_80").scale
+    result = scale.simulate(np.ones(100, np.float32), np.zeros(100, np.float32), ctas=[1], trace=1)
+    assert result.outputs["Y"].tolist() == [0] * 64 + [2] * 36
+    assert {e.cta for e in result.trace} == {(1, 0, 0)}
