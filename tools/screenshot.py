@@ -78,16 +78,20 @@ def _wait(address: str, seconds: float = 60) -> None:
             time.sleep(0.3)
 
 
+DONE = """() => {
+  const prompts = [...document.querySelectorAll(".jp-CodeCell .jp-InputPrompt")].map(p => p.innerText);
+  return /\\[\\d+\\]/.test(prompts[0]) && !prompts.some(p => p.includes("*"));
+}"""
+"""Whether the first cell has run and none is waiting."""
+
+
 def run_all(tab: Page) -> None:
-    """Run every cell and wait until the kernel is idle again."""
+    """Run every cell, once the kernel is there, and wait for the last."""
+    tab.get_by_text("| Idle").wait_for(timeout=60_000)
     tab.get_by_role("menuitem", name="Run", exact=True).click()
     tab.get_by_text("Run All Cells", exact=True).click()
-    time.sleep(5)
-    tab.wait_for_selector(".jp-StatusBar-TextItem:has-text('Idle')", timeout=300_000)
-    tab.wait_for_function(
-        "![...document.querySelectorAll('.jp-InputPrompt')].some(p => p.innerText.includes('[*]'))",
-        timeout=300_000,
-    )
+    time.sleep(1)
+    tab.wait_for_function(DONE, timeout=120_000)
 
 
 def main() -> None:
