@@ -68,6 +68,11 @@ class GridTerm:
     extent: Dim
     step: int
 
+    def blocks(self, extents: Mapping[str, int]) -> int:
+        """The number of blocks for given symbol values."""
+        extent = self.extent if isinstance(self.extent, int) else extents[self.extent]
+        return -(-extent // self.step)
+
 
 @dataclass(frozen=True)
 class GridRule:
@@ -81,10 +86,7 @@ class GridRule:
 
     def shape(self, extents: Mapping[str, int]) -> tuple[int, int, int]:
         """The grid for given symbol values; an axis with a zero extent has zero blocks."""
-        sizes = [
-            max((-(-self._value(t.extent, extents) // t.step) for t in terms), default=1)
-            for terms in self.axes
-        ]
+        sizes = [max((t.blocks(extents) for t in terms), default=1) for terms in self.axes]
         return sizes[0], sizes[1], sizes[2]
 
     def bounds(self) -> tuple[int | None, int | None, int | None]:
@@ -97,10 +99,6 @@ class GridRule:
             for terms in self.axes
         ]  # fmt: skip
         return largest[0], largest[1], largest[2]
-
-    @staticmethod
-    def _value(extent: Dim, extents: Mapping[str, int]) -> int:
-        return extent if isinstance(extent, int) else extents[extent]
 
 
 @dataclass(frozen=True)
@@ -121,6 +119,20 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Output:
+    """One place that prints, or that fails an assertion, numbered by its order in the thread MLIR.
+
+    text: as the author wrote it, with `{}` for each value. line: the reader's line number, 0 where it
+    is not known. fails: an assertion, after which the thread stops. types: of the values, such as "f32".
+    """
+
+    text: str
+    line: int = 0
+    fails: bool = False
+    types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class LaunchContract:
     """Everything needed to check a call and start one kernel.
 
@@ -128,6 +140,7 @@ class LaunchContract:
     threads: per CTA, including producer warps; body_threads is what `ctx.thread` ranges over.
     shared_bytes: total per CTA; `dynamic_shared` says that it is passed at launch (above 48 KB).
     constants: the configuration it was compiled for, such as TILE_M.
+    outputs: what it prints and asserts, in order of appearance.
     """
 
     kernel: str
@@ -143,6 +156,7 @@ class LaunchContract:
     target: str
     promises: Mapping[str, int] = field(default_factory=dict[str, int])
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    outputs: tuple[Output, ...] = ()
 
     @property
     def tensors(self) -> tuple[TensorParameter, ...]:
@@ -154,6 +168,63 @@ class LaunchContract:
         """The run-time extents in order of first appearance."""
         names = [d for t in self.tensors for d in t.dims if isinstance(d, str)]
         return tuple(dict.fromkeys(names))
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Device memory that a plan owns, C-contiguous; launches take it as a tensor parameter of its name.
+
+    dims: each extent is a term's number of blocks, such as GridTerm("M", 1) for M itself. clear: all
+    zero when a call's first launch starts; else zero at the first call, later what the last call left.
+    """
+
+    name: str
+    dtype: str
+    dims: tuple[GridTerm, ...]
+    clear: bool = False
+
+    def shape(self, extents: Mapping[str, int]) -> tuple[int, ...]:
+        """The extents for given symbol values."""
+        return tuple(d.blocks(extents) for d in self.dims)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch of a plan. Only the one whose role is "main" takes a caller's `grid=`."""
+
+    contract: LaunchContract
+    role: str = "main"
+
+
+@dataclass(frozen=True)
+class LaunchPlan:
+    """What a call starts: launches in order on one stream, and the scratch they share.
+
+    parameters: of the call; every launch takes some of them, and scratch, by name.
+    """
+
+    kernel: str
+    parameters: tuple[Parameter, ...]
+    launches: tuple[Launch, ...]
+    scratch: tuple[Scratch, ...] = ()
+
+    @property
+    def main(self) -> LaunchContract:
+        """The contract of the launch that does the kernel's work."""
+        return next(x.contract for x in self.launches if x.role == "main")
+
+    def grids(
+        self, grid: tuple[int, int, int], extents: Mapping[str, int]
+    ) -> tuple[tuple[int, int, int], ...]:
+        """The grid of every launch, `grid` being the main one's; all zero where that one is empty."""
+        if 0 in grid:
+            return ((0, 0, 0),) * len(self.launches)
+        return tuple(grid if x.role == "main" else x.contract.grid.shape(extents) for x in self.launches)
+
+
+def single_launch(contract: LaunchContract) -> LaunchPlan:
+    """The plan of a kernel that is one launch."""
+    return LaunchPlan(contract.kernel, contract.parameters, (Launch(contract),))
 
 
 def entry_arguments(parameters: tuple[Parameter, ...], variant: Variant) -> tuple[EntryArgument, ...]:
@@ -186,8 +257,30 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
         "arguments": tuple(EntryArgument(**a) for a in data["arguments"]),
         "grid": GridRule((axes[0], axes[1], axes[2]), data["grid"]["problem"]),
         "variant": Variant(**data["variant"]),
+        "outputs": tuple(
+            Output(o["text"], o["line"], o["fails"], tuple(o["types"])) for o in data.get("outputs", ())
+        ),
     }
     return LaunchContract(**{**data, **known})
+
+
+def plan_to_plain(plan: LaunchPlan) -> dict[str, Any]:
+    """The plan as dictionaries, lists, strings and numbers, ready for JSON."""
+    return asdict(plan)
+
+
+def plan_from_plain(data: Mapping[str, Any]) -> LaunchPlan:
+    """The plan that `plan_to_plain` wrote; `KeyError` or `TypeError` where it did not."""
+    scratch = [
+        Scratch(s["name"], s["dtype"], tuple(GridTerm(**d) for d in s["dims"]), s["clear"])
+        for s in data["scratch"]
+    ]
+    return LaunchPlan(
+        data["kernel"],
+        tuple(_parameter(p) for p in data["parameters"]),
+        tuple(Launch(from_plain(x["contract"]), x["role"]) for x in data["launches"]),
+        tuple(scratch),
+    )
 
 
 def _parameter(data: Mapping[str, Any]) -> Parameter:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.configuration import Configuration
-from phobos_nb.contract import LaunchContract
+from phobos_nb.contract import LaunchContract, LaunchPlan, single_launch
 from phobos_nb.diagnostics import Diagnostic
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.source import Source
@@ -134,6 +134,11 @@ class Compilation:
         """What a launch must know and check."""
         lowered = self._lowered
         return self._stage("contract", lambda: stages.contract(self.typed, self.configuration, lowered))
+
+    @property
+    def plan(self) -> LaunchPlan:
+        """The launches of one call, in order, with their scratch; so far every kernel is one launch."""
+        return single_launch(self.contract)
 
     # Code -------------------------------------------------------------------------------------------
 

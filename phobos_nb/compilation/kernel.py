@@ -26,7 +26,8 @@ from phobos_nb.source import Source
 from phobos_nb.target import Target
 
 if TYPE_CHECKING:
-    from phobos_nb.cuda.plan import Dispatcher, Prepared
+    from phobos_nb.cuda.device_plan import Prepared
+    from phobos_nb.cuda.plan import Dispatcher
     from phobos_nb.simulate.compare import Difference
     from phobos_nb.simulate.records import SimulationResult
 
@@ -84,9 +85,10 @@ class Kernel:
         parameter, for dtypes, ranks, extents, promises, overlap, alignment, grid and limits.
         """
         dispatcher = self._dispatcher
-        if dispatcher is not None and not named and dispatcher.knows(arguments):
-            dispatcher(arguments, grid)
-            return
+        if dispatcher is not None and not named:
+            path = dispatcher.paths.get(tuple(map(type, arguments)))
+            if path is not None and path(arguments, grid):
+                return
         if self._generic.open:
             self.for_call(arguments, named)(*arguments, grid=grid, **named)
             return
@@ -107,9 +109,9 @@ class Kernel:
         values = name_arguments(self.name, self.parameters, arguments, named)
         if not on_device(self, values):
             return self._host_call(values, grid)
-        from phobos_nb.cuda.bind import BoundCall
+        from phobos_nb.cuda.bind import bound_call
 
-        return BoundCall(self._device(), tuple(values.values()), grid)
+        return bound_call(self._device(), tuple(values.values()), grid)
 
     def simulate(
         self, *arguments: Any, grid: Any = None, drop_barrier: int | None = None, **named: Any
@@ -197,16 +199,15 @@ class Kernel:
         self, arrays: Mapping[str, ArrayDescription], scalars: Mapping[str, Any], grid: Any
     ) -> Prepared:
         """Check a GPU call and compile for it; the current device is the arrays'."""
-        from phobos_nb.cuda.plan import Prepared
+        from phobos_nb.cuda.device_plan import Code, Prepared
 
         configuration = resolve(self.options)
         values = {p.name: scalars.get(p.name, p.name) for p in self.parameters}
         call = solve(self, values, arrays.get, grid, configuration.target)
         compilation = self._compiled_for(call, configuration)
         return Prepared(
-            compilation.contract,
-            lambda: compilation.cubin,
-            lambda: compilation.ptx,
+            compilation.plan,
+            (Code(lambda: compilation.cubin, lambda: compilation.ptx),),
             call.extents,
             call.grid,
             call.in_place,

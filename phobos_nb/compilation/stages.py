@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from phobos_nb.arguments.grid import Grid
     from phobos_nb.arguments.scalars import Scalar
     from phobos_nb.compilation.configuration import Configuration
-    from phobos_nb.contract import LaunchContract
+    from phobos_nb.contract import LaunchContract, Output
     from phobos_nb.cuda.emit import CudaSource
     from phobos_nb.cuda.nvrtc import NvrtcResult
     from phobos_nb.cuda.resources import Occupancy, Resources
@@ -113,7 +113,26 @@ def contract(typed: TypedKernel, configuration: Configuration, lowered: Lowered)
         target=configuration.target.name,
         promises=typed.promises,
         constants=configuration.constants,
+        outputs=outputs(lowered.module),
     )
+
+
+def outputs(module: ModuleOp) -> tuple[Output, ...]:
+    """The places of a thread-level module that print or fail an assertion, in order."""
+    from xdsl.dialects.builtin import StringAttr
+
+    from phobos_nb.contract import Output
+    from phobos_nb.ir.locations import place_of
+
+    found: list[Output] = []
+    for op in module.walk():
+        text, types = op.attributes.get("phobos.text"), op.attributes.get("phobos.types")
+        if isinstance(text, StringAttr) and isinstance(types, StringAttr):
+            place, after = place_of(op), op.next_op
+            fails = after is not None and after.name == "llvm.intr.trap"
+            kinds = tuple(types.data.split())
+            found.append(Output(text.data, place.line if place else 0, fails, kinds))
+    return tuple(found)
 
 
 def entry_name(module: ModuleOp) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from phobos_nb.arguments.array import ArrayDescription, dtype_name
@@ -26,19 +29,20 @@ _TORCH_NAMES = {
 }
 
 
+Scan = Callable[[Sequence[Any], list[Hashable]], tuple[int, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Library:
     """How the arrays of one library are read on the hot path.
 
-    present(a): whether it is in GPU memory. address(a): the device address of the element at index
-    0. layout(a): everything else that the checks depend on, hashable. describe(a): for the checks
-    themselves. device(a): GPU ordinal. stream(device): the handle of the library's current stream.
+    scan(arrays, key): their device addresses, each that of the element at index 0; appends to `key`
+    all else that the checks depend on. describe(a): for the checks themselves. device(a): GPU ordinal.
+    stream(device): the handle of the library's current stream there.
     """
 
     name: str
-    present: Callable[[Any], bool]
-    address: Callable[[Any], int]
-    layout: Callable[[Any], Hashable]
+    scan: Scan
     describe: Callable[[Any], ArrayDescription]
     device: Callable[[Any], int]
     stream: Callable[[int], int]
@@ -73,30 +77,53 @@ def adopt(value: Any) -> Any:
 
 
 def library_of(value: Any) -> Library:
-    """The library of an adopted array."""
+    """The library of an adopted array; CuPy's for anything but torch's."""
     return _torch_library() if _is_torch(value) else _cupy_library()
 
 
 # CuPy ---------------------------------------------------------------------------------------------
 
 
+@cache
 def _cupy_library() -> Library:
-    module = cupy()
-    current = module.cuda.get_current_stream
     return Library(
         "cupy",
-        present=lambda a: True,  # noqa: ARG005 - CuPy has no arrays in CPU memory
-        address=lambda a: a.data.ptr,
-        layout=_cupy_layout,
+        scan=_scan_cupy,
         describe=_describe_cupy,
         device=lambda a: a.data.device_id,
-        stream=lambda device: current().ptr,  # noqa: ARG005 - CuPy's current stream follows its device
+        stream=_cupy_stream_getter(),
     )
 
 
-def _cupy_layout(a: Any) -> Hashable:
-    memory = a.data
-    return a.shape, a.strides, a.dtype, memory.ptr & 15, memory.device_id
+def _cupy_stream_getter() -> Callable[[int], int]:
+    """CuPy's current stream; its handle as CuPy's own launches read it, without a `Stream` object.
+
+    The function is one that CuPy's extension modules share through Cython's `__pyx_capi__`.
+    """
+    try:
+        shared = importlib.import_module("cupy_backends.cuda.stream").__pyx_capi__
+        get = _c_function(shared["get_current_stream_ptr"], b"intptr_t (void)")
+    except (AttributeError, KeyError, ValueError):
+        current = cupy().cuda.get_current_stream
+        return lambda device: current().ptr  # noqa: ARG005 - it follows the current device
+    return lambda device: get()  # noqa: ARG005
+
+
+def _c_function(capsule: Any, signature: bytes) -> Callable[[], int]:
+    """A C function without arguments; `ValueError` where its signature is another."""
+    unwrap = ctypes.pythonapi.PyCapsule_GetPointer
+    unwrap.restype, unwrap.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.PYFUNCTYPE(ctypes.c_ssize_t)(unwrap(capsule, signature))
+
+
+def _scan_cupy(arrays: Sequence[Any], key: list[Hashable]) -> tuple[int, ...]:
+    addresses: list[int] = []
+    for a in arrays:
+        memory = a.data
+        address = memory.ptr
+        addresses.append(address)
+        key += (a.shape, a.strides, a.dtype, address & 15, memory.device_id)
+    return tuple(addresses)
 
 
 def _describe_cupy(a: Any) -> ArrayDescription:
@@ -107,23 +134,27 @@ def _describe_cupy(a: Any) -> ArrayDescription:
 # torch --------------------------------------------------------------------------------------------
 
 
+@cache
 def _torch_library() -> Library:
     torch = sys.modules["torch"]
     raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)  # what torch's own compilers call
     slow = torch.cuda.current_stream
     return Library(
         "torch",
-        present=lambda a: a.is_cuda,
-        address=lambda a: a.data_ptr(),
-        layout=_torch_layout,
+        scan=_scan_torch,
         describe=_describe_torch,
         device=lambda a: a.get_device(),
         stream=raw or (lambda device: slow(device).cuda_stream),
     )
 
 
-def _torch_layout(a: Any) -> Hashable:
-    return a.shape, a.stride(), a.dtype, a.data_ptr() & 15, a.get_device(), a.requires_grad
+def _scan_torch(arrays: Sequence[Any], key: list[Hashable]) -> tuple[int, ...]:
+    addresses: list[int] = []
+    for a in arrays:
+        address = a.data_ptr()
+        addresses.append(address)
+        key += (a.shape, a.stride(), a.dtype, address & 15, a.get_device(), a.requires_grad)
+    return tuple(addresses)
 
 
 def _describe_torch(a: Any) -> ArrayDescription:

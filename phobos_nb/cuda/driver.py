@@ -8,13 +8,12 @@ import sys
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from phobos_nb.contract import LaunchContract
 from phobos_nb.diagnostics import Diagnostic, PhobosError
-from phobos_nb.target import Target, for_capability, get
+from phobos_nb.target import for_capability
 
 
 class DriverError(PhobosError, RuntimeError):
@@ -84,55 +83,22 @@ def native_chip() -> str | None:
     return target.name if target else None
 
 
-def runs_cubin(target: Target, device_capability: tuple[int, int]) -> bool:
-    """Whether a GPU loads this target's cubin: same major and no older minor, `a` targets exactly."""
-    if target.nvrtc_arch.endswith("a"):
-        return target.capability == device_capability
-    return target.capability[0] == device_capability[0] and target.capability <= device_capability
+@contextmanager
+def during_capture() -> Generator[None]:
+    """Allow what a graph capture of this thread would refuse: loading code and allocating memory.
+
+    Neither becomes part of the graph (CUDA driver API, cuThreadExchangeStreamCaptureMode).
+    """
+    mode = ctypes.c_int(_RELAXED)
+    library().cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
+    try:
+        yield
+    finally:
+        library().cuThreadExchangeStreamCaptureMode(ctypes.byref(mode))
 
 
-def runs_ptx(target: Target, device_capability: tuple[int, int]) -> bool:
-    """Whether a GPU's driver compiles this target's PTX: any newer GPU, unless it is an `a` target."""
-    if target.nvrtc_arch.endswith("a"):
-        return target.capability == device_capability
-    return target.capability <= device_capability
-
-
-@dataclass(frozen=True)
-class LoadedKernel:
-    """A kernel in a GPU's memory: the driver's handles."""
-
-    module: int
-    function: int
-    registers: int
-
-
-def load_kernel(image: bytes, contract: LaunchContract) -> LoadedKernel:
-    """Load a cubin or PTX text on the current GPU and make the shared-memory opt-in it needs."""
-    driver = driver_api()
-    cupy().cuda.runtime.free(0)  # makes the primary context
-    with explained(contract, "load"):
-        module = driver.moduleLoadData(image + b"\0")
-        function = driver.moduleGetFunction(module, contract.entry)
-        if contract.dynamic_shared:
-            attribute = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            driver.funcSetAttribute(function, attribute, contract.shared_bytes)
-        registers = driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, function)
-    return LoadedKernel(module, function, registers)
-
-
-def check_target(contract: LaunchContract, device: int) -> bool:
-    """Whether the cubin (True) or the PTX (False) is to be loaded; `DriverError` if neither runs."""
-    target, have = get(contract.target), capability(device)
-    if runs_cubin(target, have):
-        return True
-    if runs_ptx(target, have):
-        return False
-    gpu = f"GPU {device} has capability {have[0]}.{have[1]}"
-    message = f"{contract.kernel} is compiled for {target.name}, {gpu}"
-    raise DriverError(
-        [Diagnostic("PH605", message, stage="driver", help="compile it for this GPU's chip")]
-    )
+_RELAXED = 2
+"""CU_STREAM_CAPTURE_MODE_RELAXED of cuda.h."""
 
 
 @contextmanager

@@ -17,6 +17,9 @@ from phobos_nb.lower.thread_state import ThreadState
 TEXT = "phobos.text"
 """Attribute of `gpu.printf`: the text as the author wrote it, with `{}` for each argument."""
 
+TYPES = "phobos.types"
+"""Attribute of `gpu.printf`: the types of the values before they were widened, such as `f32 bool`."""
+
 
 def distribute_print(state: ThreadState, op: tile.PrintOp) -> None:
     """One line of output; by one thread where it happens once."""
@@ -54,6 +57,14 @@ def _printf(state: ThreadState, text: str, arguments: Sequence[SSAValue]) -> Non
     whole = whole.replace("\0", "{").replace("\1", "}") + "\n"
     output = state.b.insert(gpu.PrintfOp(whole, [v for v, _ in passed]))
     output.attributes[TEXT] = StringAttr(text)
+    output.attributes[TYPES] = StringAttr(" ".join(_type_name(a) for a in arguments))
+
+
+def _type_name(value: SSAValue) -> str:
+    """The language's name of what is printed."""
+    if isinstance(value.type, IndexType):
+        return "i64"
+    return "bool" if value.type == IntegerType(1) else str(value.type)
 
 
 def _widened(state: ThreadState, value: SSAValue) -> tuple[SSAValue, str]:

@@ -13,8 +13,9 @@ from phobos_nb.arguments.findings import findings
 from phobos_nb.arguments.grid import choose_grid
 from phobos_nb.arguments.match import check_promises, match_arguments
 from phobos_nb.arguments.overlap import check_overlap
-from phobos_nb.contract import LaunchContract, from_plain, to_plain
-from phobos_nb.cuda.plan import Dispatcher, Prepared
+from phobos_nb.contract import LaunchContract, from_plain, single_launch, to_plain
+from phobos_nb.cuda.device_plan import Code, Prepared
+from phobos_nb.cuda.plan import Dispatcher
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,8 @@ class StoredKernel:
             check_overlap(contract.tensors, call.arrays, self.in_place, found)
             shape = choose_grid(contract.grid, call.extents, grid, found)
         code = self.code.read_bytes()
-        return Prepared(contract, lambda: code, code.decode, call.extents, shape, self.in_place)
+        plan, codes = single_launch(contract), (Code(lambda: code, code.decode),)
+        return Prepared(plan, codes, call.extents, shape, self.in_place)
 
 
 def save(folder: Path, kernels: Iterator[tuple[StoredKernel, bytes]]) -> int:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from phobos_nb.contract import EntryArgument, LaunchContract
-from phobos_nb.cuda.driver import LoadedKernel, driver_api, explained, load_kernel
+from phobos_nb.cuda.driver import driver_api, explained
+from phobos_nb.cuda.loading import LoadedKernel, load_kernel
 
 SCALARS = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i32": ctypes.c_int32, "i64": ctypes.c_int64}
 

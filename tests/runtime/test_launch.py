@@ -15,8 +15,8 @@ from phobos_nb.contract import (
     Variant,
     entry_arguments,
 )
+from phobos_nb.cuda.guard import OverlapGuard
 from phobos_nb.cuda.launch import Parameters, bfloat16_bits
-from phobos_nb.cuda.plan import OverlapGuard
 
 PARAMETERS = (
     TensorParameter("x", "f32", ("n", "m")),
@@ -55,8 +55,8 @@ def test_parameters_lie_where_the_entry_reads_them(bits, integer):
     parameters = Parameters(contract(unit))
     x = ArrayDescription("f32", (3, 5), (80, 4), 4096, 4)
     parameters.write_layout({"n": 3, "m": 5}, {"x": x, "y": x})
-    parameters.write_addresses([2**40 + 16, 32])
-    parameters.write_scalars([True, 1.5, 0.1, 3.1, -(2**40)])
+    parameters.write_addresses(2**40 + 16, 32)
+    parameters.write_scalars(True, 1.5, 0.1, 3.1, -(2**40))
     view = View(parameters, 11)
     assert [view.read(i, ctypes.c_uint64) for i in range(2)] == [2**40 + 16, 32]
     assert [view.read(i, integer) for i in range(2, 6)] == [3, 5, 20, 20]
@@ -80,7 +80,7 @@ def test_scalars_that_do_not_fit_are_never_wrapped():
     """Packing refuses what the checks would refuse, so the fast path can try it first."""
     parameters = Parameters(contract(Variant()))
     with pytest.raises(OverflowError):
-        parameters.write_scalars([True, 1e39, 0.0, 0.0, 0])
+        parameters.write_scalars(True, 1e39, 0.0, 0.0, 0)
 
 
 def test_bfloat16_rounds_to_nearest_even():

@@ -72,6 +72,8 @@ class Emitter:
         self.buffers: dict[str, tuple[str, int]] = {}
         self.dynamic = ""
         self.predicate = ""
+        self.outputs: dict[Operation, int] = {}
+        self.output_words = 0
         self.depth = 1
         self.place: Place | None = None
 
@@ -122,6 +124,10 @@ class Emitter:
         """The name of the shared memory whose size is given at launch."""
         self.dynamic = self.dynamic or self.names.fresh("smem")
         return self.dynamic
+
+    def output_place(self, op: Operation) -> tuple[int, int]:
+        """Words per record of the output buffer, and the number of a place that writes one."""
+        return self.output_words, self.outputs[op]
 
     # -- types --------------------------------------------------------------------------------
 

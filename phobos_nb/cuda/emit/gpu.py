@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from phobos_nb.cuda.emit.emitter import Emitter
 from phobos_nb.cuda.emit.prelude import helper
 from phobos_nb.cuda.emit.table import row
+from phobos_nb.cuda.output_form import HEAD, RECORDS, SYMBOL
 from phobos_nb.cuda.reading import text
 from phobos_nb.ir.dialects.gpu import ShuffleModeAttr
 
@@ -104,9 +105,48 @@ WIDENED = {
 """What C's variadic arguments are promoted to, written out."""
 
 
+helper(
+    "output_record",
+    f"""
+@unsigned long long* output_record(unsigned long long* output, int words, int place, bool fails) {{
+  unsigned long long ticket = atomicAdd(output, 1ull);
+  if (ticket >= {RECORDS}) {{
+    if (!fails) return nullptr;
+    ticket = {RECORDS};
+  }}
+  unsigned long long* record = output + 1 + ticket * words;
+  record[0] = blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  record[1] = threadIdx.x;
+  record[2] = place + 1;
+  return record;
+}}""",
+)
+
+
+def _record(e: Emitter, op: Operation) -> None:
+    """One record of Note [Device output]."""
+    words, place = e.output_place(op)
+    fails = "true" if _fails(op) else "false"
+    call = e.call("output_record", SYMBOL, str(words), str(place), fails)
+    with e.braces(f"if (unsigned long long* _record = {call})"):
+        for i, x in enumerate(op.operands):
+            bits = "__double_as_longlong" if e.scalar_type(x) == "double" else "(long long)"
+            e.line(f"_record[{HEAD + i}] = (unsigned long long){bits}({e.text(x)});")
+
+
+def _fails(op: Operation) -> bool:
+    return op.next_op is not None and op.next_op.name == "llvm.intr.trap"
+
+
 @row("gpu.printf")
 def _print(e: Emitter, op: Operation) -> None:
-    """An index is printed as `long long` whatever width it is held in."""
+    """A record for the host where the text is known, else C's printf.
+
+    An index is printed as `long long` whatever width it is held in.
+    """
+    if "phobos.text" in op.attributes:
+        _record(e, op)
+        return
     arguments: list[str] = []
     for x in op.operands:
         ctype = e.scalar_type(x)
@@ -132,5 +172,11 @@ def _escaped(character: str) -> str:
 
 
 @row("llvm.intr.trap")
-def _trap(e: Emitter, _op: Operation) -> None:
-    e.line("__trap();")
+def _trap(e: Emitter, op: Operation) -> None:
+    """After an assertion's record only the thread ends: a trap would take the context and the record.
+
+    Barriers wait for the threads that have not exited (CUDA C++ Programming Guide, __syncthreads).
+    """
+    before = op.prev_op
+    recorded = before is not None and "phobos.text" in before.attributes
+    e.line("return;" if recorded else "__trap();")

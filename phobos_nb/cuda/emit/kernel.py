@@ -11,6 +11,7 @@ from phobos_nb.cuda.emit.emitter import Emitter, Memory, Spelled
 from phobos_nb.cuda.emit.names import RESERVED, identifier
 from phobos_nb.cuda.emit.prelude import prelude
 from phobos_nb.cuda.emit.source import CudaSource, Line, with_directives
+from phobos_nb.cuda.output_form import HEAD, RECORDS, SYMBOL
 from phobos_nb.cuda.ranges import Ranges
 from phobos_nb.cuda.reading import bounds, integer, is_memref, text
 from phobos_nb.cuda.written import written
@@ -34,6 +35,7 @@ def emit(module: ModuleOp, target: Target) -> CudaSource:
         assumes=_assumes(function),
     )
     e = Emitter(target, ranges, written(function.regions[0]))
+    e.outputs, e.output_words = _outputs(function)
     head = _signature(e, block)
     e.block(block)
     return _assemble(e, function, head, target)
@@ -77,6 +79,21 @@ def _signature(e: Emitter, block: Block) -> list[tuple[str, str]]:
     return parameters
 
 
+def _outputs(function: Operation) -> tuple[dict[Operation, int], int]:
+    """The places that write records, numbered in order, and the words of the longest record."""
+    places = [op for op in function.walk() if op.name == "gpu.printf" and "phobos.text" in op.attributes]
+    words = HEAD + max((len(op.operands) for op in places), default=0)
+    return {op: k for k, op in enumerate(places)}, words
+
+
+def _output_buffer(e: Emitter) -> list[Line]:
+    """The module's buffer of records, see Note [Device output]."""
+    if not e.outputs:
+        return []
+    size = 1 + (RECORDS + 1) * e.output_words
+    return [Line(f'extern "C" __device__ unsigned long long {SYMBOL}[{size}];')]
+
+
 def _argument_memory(argument: SSAValue) -> Memory:
     """Tensors come as rank-1 memrefs, addressed by linear element offsets."""
     assert is_memref(argument)
@@ -97,7 +114,7 @@ def _assemble(
     opening = [f'extern "C" __global__ void {bounded}', f"{entry}({arguments})", "{", *_shared(e)]
     code = [*(Line(x) for x in opening), *e.lines, Line("}")]
     body = "\n".join(line.text for line in code)
-    above = [Line(x) for x in prelude(e.helpers, body, target)]
+    above = [*(Line(x) for x in prelude(e.helpers, body, target)), *_output_buffer(e)]
     lines = (*above, *code)
     dynamic = integer(function.attributes.get("phobos.shared_bytes")) if e.dynamic else 0
     return CudaSource(
