@@ -3,17 +3,19 @@
 usage: python -m tests.gpu.launch_overhead RESULTS.json [--folder FOLDER]
 
 With FOLDER (of `tests.gpu.prepare`) the stored gemm_fp32 is launched; without it `phobos_nb.load`
-compiles one here, and calls go through `Kernel` itself.
+compiles one here, and calls go through `Kernel` itself. The floor of every launch, the driver's own
+time, is measured by the same launch with everything prepacked (`tests/gpu/launch_floor.py`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +23,17 @@ import cupy as cp
 import numpy as np
 
 import phobos_nb as ph
-from phobos_nb.cuda.bind import BoundCall
+from phobos_nb.cuda.bind import bound_call
 from phobos_nb.cuda.driver import describe_gpus, package_versions
 from phobos_nb.cuda.timing import capture
+from tests.gpu.launch_floor import floors
 from tests.gpu.stored import load
 
 SIZE = 64
 CALLS = 10_000
+ROUNDS = 10
+
+Work = Callable[[], object]
 
 RAW = r"""
 extern "C" __global__ void gemm(const float* A, const float* B, float* C, long long M,
@@ -42,18 +48,37 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, long l
 """
 
 
-def host_times(work: Callable[[], object], calls: int = CALLS) -> dict[str, float]:
-    """Median, 10th and 90th percentile of single calls in microseconds; the queue is kept short."""
-    for _ in range(200):
+def interleaved(contenders: Mapping[str, Work], calls: int = CALLS) -> dict[str, dict[str, float]]:
+    """Host time of single calls in microseconds: median, 10th and 90th percentile of `calls`.
+
+    In rounds of random order, so that a busy moment of the host does not fall on one contender. The GPU
+    is waited for outside the timed calls every 100, so that the queue never fills.
+    """
+    times: dict[str, list[int]] = {name: [] for name in contenders}
+    order = list(contenders)
+    for _ in range(ROUNDS):
+        random.shuffle(order)
+        for name in order:
+            times[name] += one_round(contenders[name], calls // ROUNDS)
+    return {name: summary(found) for name, found in times.items()}
+
+
+def one_round(work: Work, calls: int) -> list[int]:
+    """Nanoseconds of each call, after some that are not counted."""
+    clock, found = time.perf_counter_ns, list[int]()
+    for i in range(-50, calls):
+        start = clock()
         work()
-    cp.cuda.runtime.deviceSynchronize()
-    times: list[int] = []
-    for i in range(calls):
-        start = time.perf_counter_ns()
-        work()
-        times.append(time.perf_counter_ns() - start)
+        stop = clock()
+        if i >= 0:
+            found.append(stop - start)
         if i % 100 == 99:
             cp.cuda.runtime.deviceSynchronize()
+    return found
+
+
+def summary(times: list[int]) -> dict[str, float]:
+    """Median and percentiles in microseconds."""
     cuts = statistics.quantiles(times, n=10)
     return {
         "median_us": statistics.median(times) / 1e3,
@@ -69,19 +94,19 @@ class Subject:
         if folder is None:
             example = Path(__file__).parents[2] / "examples" / "gemm_fp32.ph"
             kernel = ph.load(example, TILE_M=32, TILE_N=32, TILE_K=4).gemm
-            self.call, self.bind = kernel, kernel.bind
+            self.call, self.bind, self.dispatcher = kernel, kernel.bind, kernel._device()
             return
         stored = next(
             k
             for k in load(folder)
             if k.case == "gemm_fp32" and k.kind == "cubin" and k.contract.variant.aligned
         )
-        dispatcher = stored.dispatcher
+        self.dispatcher = dispatcher = stored.dispatcher
         self.call = lambda *arguments: dispatcher(arguments)
-        self.bind = lambda *arguments: BoundCall(dispatcher, arguments)
+        self.bind = lambda *arguments: bound_call(dispatcher, arguments)
 
 
-def triton_call(a: Any, b: Any, c: Any) -> Callable[[], object] | None:
+def triton_call(a: Any, b: Any, c: Any) -> Work | None:
     """A Triton kernel with the same kinds of arguments, None without Triton."""
     try:
         from tests.gpu import triton_gemm
@@ -100,15 +125,16 @@ def overheads(subject: Subject) -> dict[str, Any]:
     raw = cp.RawKernel(RAW, "gemm")
     raw_arguments = (a, b, c, SIZE, SIZE, SIZE, SIZE, SIZE, SIZE, np.float32(1), np.float32(0))
     call, bound = subject.call, subject.bind(a, b, c, 1.0, 0.0)
-    contenders: dict[str, Callable[[], object] | None] = {
+    contenders: dict[str, Work | None] = {
         "gemm(A, B, C, 1.0, 0.0), CuPy": lambda: call(a, b, c, 1.0, 0.0),
         "gemm(A, B, C, 1.0, 0.0), torch": lambda: call(ta, tb, tc, 1.0, 0.0),
         "bind(...)(), CuPy": bound,
         "bind(...)(), torch": subject.bind(ta, tb, tc, 1.0, 0.0),
         "CuPy RawKernel": lambda: raw((16,), (256,), raw_arguments),
         "Triton": triton_call(ta, tb, tc),
+        **floors(subject.dispatcher, (a, b, c, 1.0, 0.0)),
     }
-    return {name: host_times(work) for name, work in contenders.items() if work is not None}
+    return interleaved({name: work for name, work in contenders.items() if work is not None})
 
 
 def graph_replays(subject: Subject, replays: int = 1000) -> dict[str, Any]:
