@@ -9,15 +9,19 @@ reference differ by at most twice the bound.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.compilation.module import load_with
+from phobos_nb.options import CompileOptions
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
-U32, U16 = 2.0**-24, 2.0**-11
-"""Unit roundoff of f32 and f16."""
+U32, U16, UB16 = 2.0**-24, 2.0**-11, 2.0**-8
+"""Unit roundoff of f32, f16 and bf16."""
 TINY16 = 2.0**-25
 """Largest rounding error among f16's subnormal numbers."""
 
@@ -25,6 +29,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Constants = Mapping[str, int]
 Shape = Mapping[str, int]
 Arguments = dict[str, Any]
+Grid = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,9 @@ class ExampleCase:
     `@aligned` promise and must raise. arrays(shape, rng) -> arguments by parameter name, outputs
     filled with what the kernel must overwrite. reference(arguments) -> the outputs in float64, from
     the arguments before the run. bound(arguments) -> the largest absolute error per output element.
+    source: the file, where several cases are of one. dtypes: values of dtype parameters. grid(constants,
+    arguments) -> `grid=` of the call, where the kernel needs one. fast: how many shapes of the first
+    configuration the ordinary suite runs in the simulator.
     """
 
     name: str
@@ -47,11 +55,21 @@ class ExampleCase:
     reference: Callable[[Arguments], dict[str, Array]]
     bound: Callable[[Arguments], dict[str, Array]]
     refused: Callable[[Constants], list[Shape]] = lambda constants: []
+    source: str = ""
+    dtypes: Mapping[str, str] = field(default_factory=dict[str, str])
+    grid: Callable[[Constants, Arguments], Grid | None] = lambda constants, arguments: None
+    fast: int = 99
 
     @property
     def path(self) -> Path:
         """The source file."""
-        return EXAMPLES / f"{self.name}.ph"
+        return EXAMPLES / f"{self.source or self.name}.ph"
+
+    def load(self, options: CompileOptions | None = None) -> Kernel:
+        """The kernel, with the case's dtypes."""
+        return load_with(self.path, replace(options or CompileOptions(), dtypes=self.dtypes))[
+            self.kernel
+        ]
 
     def excess(self, before: Arguments, after: Arguments, times: float = 1.0) -> dict[str, float]:
         """Per output, the largest |error| - times * bound; not above zero where the run is right.

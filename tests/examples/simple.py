@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tests.examples.case import U32, Arguments, Array, Constants, ExampleCase, Shape, normal, stale, wide
@@ -46,17 +48,20 @@ def _transpose_shapes(constants: Constants) -> list[Shape]:
     return matrix_shapes(constants["TILE_M"], constants["TILE_N"])
 
 
-def _transpose_arrays(shape: Shape, rng: np.random.Generator) -> Arguments:
+def transpose_arrays(shape: Shape, rng: np.random.Generator) -> Arguments:
+    """A [M, N], and B [N, M] to be overwritten."""
     m, n = shape["M"], shape["N"]
     return {"A": normal(rng, (m, n)), "B": stale((n, m))}
 
 
-def _transpose_reference(arguments: Arguments) -> dict[str, Array]:
+def transpose_reference(arguments: Arguments) -> dict[str, Array]:
+    """B, the transpose of A."""
     return {"B": wide(arguments["A"]).T}
 
 
-def _exact(arguments: Arguments) -> dict[str, Array]:
-    return {"B": np.zeros(arguments["B"].shape)}
+def exact(name: str) -> Callable[[Arguments], dict[str, Array]]:
+    """The bound of an output that may not differ at all."""
+    return lambda arguments: {name: np.zeros(arguments[name].shape)}
 
 
 CASES = (
@@ -76,8 +81,8 @@ CASES = (
         outputs=("B",),
         configurations=tuple({"TILE_M": m, "TILE_N": n} for m, n in ((32, 32), (64, 32), (64, 64))),
         shapes=_transpose_shapes,
-        arrays=_transpose_arrays,
-        reference=_transpose_reference,
-        bound=_exact,
+        arrays=transpose_arrays,
+        reference=transpose_reference,
+        bound=exact("B"),
     ),
 )

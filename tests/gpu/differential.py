@@ -23,11 +23,10 @@ import numpy as np
 from phobos_nb import builtins
 from phobos_nb.arguments.array import describe_numpy
 from phobos_nb.arguments.variant import choose_variant, suits
-from phobos_nb.compilation.module import load_with
 from phobos_nb.cuda.driver import cupy, describe_gpus
 from phobos_nb.language.meaning import run as run_meaning
 from phobos_nb.options import CompileOptions
-from tests.examples.case import worst
+from tests.examples.case import Grid, worst
 from tests.examples_cases import CASES, LAYOUTS, ExampleCase, copied, with_layout
 from tests.gpu.placed import Placed
 from tests.gpu.stored import StoredKernel, load
@@ -49,10 +48,9 @@ def arguments_of(key: Key) -> dict[str, Any]:
 def meaning_of(key: Key) -> dict[str, Any]:
     """What the NumPy meaning gives for one case, constants and shape."""
     case, constants = CASES[key[0]], dict(key[1])
-    module = load_with(case.path, CompileOptions(constants=constants))
-    typed = module[case.kernel].typed(constants)
+    typed = case.load(CompileOptions(constants=constants)).typed(constants)
     values = arguments_of(key)
-    run_meaning(typed, values, builtins=builtins.table())
+    run_meaning(typed, values, case.grid(constants, values), builtins=builtins.table())
     return {name: values[name] for name in case.outputs}
 
 
@@ -103,7 +101,7 @@ def run_one(
         "index_bits": kernel.contract.variant.index_bits,
     }  # fmt: skip
     try:
-        outputs = launched(kernel, values)
+        outputs = launched(kernel, values, case.grid(dict(key[1]), arguments_of(key)))
     except (AssertionError, RuntimeError, ValueError) as error:
         return {**row, "ok": False, "error": str(error)[:500]}
     after = {**values, **outputs}
@@ -118,7 +116,7 @@ def gap_to(found: Any, meaning: Any, bound: Any) -> float:
     return worst(found, meaning.astype(np.float64), 2 * bound)
 
 
-def launched(kernel: StoredKernel, values: Mapping[str, Any]) -> dict[str, Any]:
+def launched(kernel: StoredKernel, values: Mapping[str, Any], grid: Grid | None) -> dict[str, Any]:
     """Outputs of one launch on arrays placed in poisoned buffers; inputs must be unchanged."""
     module = cupy()
     placed = {n: Placed(v, module) for n, v in values.items() if isinstance(v, np.ndarray)}
@@ -126,7 +124,7 @@ def launched(kernel: StoredKernel, values: Mapping[str, Any]) -> dict[str, Any]:
     if kernel.kind == "upstream":
         _launch_upstream(kernel, call)
     else:
-        kernel.dispatcher([call[p.name] for p in kernel.contract.parameters])
+        kernel.dispatcher([call[p.name] for p in kernel.contract.parameters], grid)
         module.cuda.runtime.deviceSynchronize()
     found = {n: p.fetch() for n, p in placed.items()}
     written = {t.name for t in kernel.contract.tensors if t.writes}

@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from phobos_nb.compilation.compilation import Compilation
-from phobos_nb.compilation.module import load_with
 from phobos_nb.contract import Variant
 from phobos_nb.ir.upstream import to_ptx
 from phobos_nb.language.aliasing import in_place_pairs
@@ -58,7 +57,7 @@ def compiled(job: Job) -> tuple[StoredKernel, bytes]:
     name, number, target, kind, (unit_stride, aligned) = job
     case = CASES[name]
     constants = dict(case.configurations[number])
-    kernel = load_with(case.path, CompileOptions(target))[case.kernel]
+    kernel = case.load(CompileOptions(target))
     variant = Variant(unit_stride, aligned, get(target).default_index_bits)
     compilation = kernel.compile_variant(variant, **constants)
     code = {"cubin": cubin, "ptx": ptx, "upstream": upstream}[kind](compilation)

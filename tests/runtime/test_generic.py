@@ -10,6 +10,7 @@ import phobos_nb as ph
 from phobos_nb.cli.options import constant
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.dtypes import F32
+from tests.examples.case import EXAMPLES
 
 TEXT = """\
 @autotune(TILE in [256, 2048])
@@ -145,3 +146,17 @@ def test_a_dtype_that_no_array_has_must_be_given() -> None:
     assert codes(error) == ["PH111"]
     ph.compile(text, T="i32").k(x, 3)
     assert x.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("causal", ["true", "false"])
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32"])
+def test_the_generic_attention_is_every_attention(name: str, causal: str) -> None:
+    """One source in three dtypes, causal and not, with the CUDA of the text specialised by hand."""
+    text = (EXAMPLES / "attention.ph").read_text("utf-8")
+    generics = "<T: dtype = f16, CAUSAL: bool = false, D: int = 64>"
+    hand = (
+        text.replace(generics, "<D: int = 64>").replace("<T>", f"<{name}>").replace("T(p)", f"{name}(p)")
+    )
+    hand = hand.replace("if CAUSAL", f"if {causal}")
+    made = ph.compile(text).attention.compile(T=name, CAUSAL=int(causal == "true"))
+    assert made.cuda == ph.compile(hand).attention.compile().cuda
