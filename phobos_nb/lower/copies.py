@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from xdsl.dialects import scf
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import SSAValue
 
 from phobos_nb.ir.dialects import tile
@@ -20,9 +21,11 @@ from phobos_nb.lower.distribute_shared import write_tile
 from phobos_nb.lower.layout_types import byte_width
 from phobos_nb.lower.loop_form import form_of
 from phobos_nb.lower.pipeline_loops import coefficient
+from phobos_nb.lower.thread_builder import ThreadBuilder
 from phobos_nb.lower.thread_state import ThreadState, dense_strides
 
-Action = Callable[[], None]
+Action = Callable[[], object]
+"""Builds something for its effect."""
 
 
 class Copy(Protocol):
@@ -49,6 +52,40 @@ class Copy(Protocol):
     def land(self, stage: SSAValue) -> None:
         """Complete the copy begun last."""
         ...
+
+
+class LocatedCopy:
+    """A copy whose operations have the place of the load that it stands for."""
+
+    def __init__(self, b: ThreadBuilder, copy: Copy, location: LocationAttr) -> None:
+        self._b, self._copy, self._location = b, copy, location
+        self.carried = copy.carried
+
+    def start(self) -> list[SSAValue]:
+        """The carried values in front of the loop."""
+        with self._b.located(self._location):
+            return self._copy.start()
+
+    def issue(self, inside: SSAValue, stage: SSAValue, carried: list[SSAValue]) -> Action:
+        """Prepare the copy; the action keeps the place as well."""
+        with self._b.located(self._location):
+            action = self._copy.issue(inside, stage, carried)
+
+        def located() -> None:
+            with self._b.located(self._location):
+                action()
+
+        return located
+
+    def advance(self, carried: list[SSAValue]) -> list[SSAValue]:
+        """The carried values of the next slice."""
+        with self._b.located(self._location):
+            return self._copy.advance(carried)
+
+    def land(self, stage: SSAValue) -> None:
+        """Complete the copy begun last."""
+        with self._b.located(self._location):
+            self._copy.land(stage)
 
 
 class AsyncCopy:

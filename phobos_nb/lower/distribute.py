@@ -136,7 +136,7 @@ def _coordinate(state: ThreadState, op: tile.CoordinateOp) -> None:
 
 
 def _block_id(state: ThreadState, op: gpu.BlockIdOp) -> None:
-    state.values[op.result] = state.blocks["xyz".index(op.dimension.data.value)]
+    state.values[op.result] = state.blocks["xyz".index(str(op.dimension.data.value))]
 
 
 def _gather_threads(state: ThreadState, op: staged.GatherThreadsOp) -> None:

@@ -21,7 +21,7 @@ from xdsl.ir import Operation, SSAValue
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.lower import staged
-from phobos_nb.lower.copies import Action, AsyncCopy, Copy, RegisterCopy
+from phobos_nb.lower.copies import Action, AsyncCopy, Copy, LocatedCopy, RegisterCopy
 from phobos_nb.lower.distribute_dot import Fragment, fragments_of, multiply, narrow, sum_type, widen
 from phobos_nb.lower.layouts import Axis
 from phobos_nb.lower.loop_form import GUARD, LoopForm, form_of
@@ -80,7 +80,10 @@ class PipelinedLoop:
         self._asynchronous = mode.data == "async"
         self._start, self._step = state.get(loop.lb), state.get(loop.step)
         made = AsyncCopy if self._asynchronous else RegisterCopy
-        self._copies: list[Copy] = [made(state, *c, loop) for c in self._parts.copies]
+        self._copies: list[Copy] = [
+            LocatedCopy(state.b, made(state, load, write, loop), load.location)
+            for load, write in self._parts.copies
+        ]
         self._form = form_of(loop)
         self._fragments = _Fragments(state, self._parts.dots, flat=self._form.ring == "offset")
         self._ring = _ring(self._form, self._stages, self._parts)
@@ -125,8 +128,8 @@ class PipelinedLoop:
         carried = held if turns else [*place, *held]
         loop = b.for_(start, stop, b.index(slices), carried)
         with b.inside(loop.body.block):
-            turn, *values = loop.body.block.args
-            now, held = (place, list(values)) if turns else _split(values, len(place))
+            turn, *values = list[SSAValue](loop.body.block.args)
+            now, held = (place, values) if turns else _split(values, len(place))
             for number in range(slices):
                 if turns:
                     now = self._places(number)
@@ -227,7 +230,8 @@ class PipelinedLoop:
                 coming = self._fragments.load(b.index(step + 1), self._ring.by_buffer(read))
             for dot in self._parts.dots:
                 rows, columns = self._fragments.of(dot, held)
-                sums[dot.result] = multiply(self._state, dot, rows, columns, sums[dot.result])
+                with b.located(dot.location):
+                    sums[dot.result] = multiply(self._state, dot, rows, columns, sums[dot.result])
             held = coming
         return [*after, *self._ring.after(b, write)], [*moved, *self._yielded(sums), *held]
 
@@ -297,6 +301,7 @@ class _Fragments:
     """The distinct fragments that the dots of a loop read in one k-step."""
 
     def __init__(self, state: ThreadState, dots: Sequence[staged.DotOp], *, flat: bool) -> None:
+        self._b, self._location = state.b, dots[0].location
         self._distinct: dict[tuple[SSAValue, Axis], Fragment] = {}
         self._pairs: dict[staged.DotOp, tuple[int, int]] = {}
         for dot in dots:
@@ -310,7 +315,8 @@ class _Fragments:
 
     def load(self, step: SSAValue, places: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
         """All fragments of a k-step, by each buffer's place in the ring."""
-        return [f.load(step, *_known(places, buffer)) for (buffer, _), f in self._distinct.items()]
+        with self._b.located(self._location):
+            return [f.load(step, *_known(places, buffer)) for (buffer, _), f in self._distinct.items()]
 
     def of(self, dot: staged.DotOp, held: Sequence[SSAValue]) -> tuple[SSAValue, SSAValue]:
         """The two fragments of a dot among those that are held."""

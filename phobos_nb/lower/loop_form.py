@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute
 
 ADDRESSES = ("pointer", "position")
 """Global addresses: a pointer that the loop moves, or the tensor's base and an offset that it moves."""
@@ -54,7 +56,7 @@ def form_of(loop: scf.ForOp) -> LoopForm:
     """The form that was noted on a loop."""
     form = loop.attributes[FORM]
     assert isinstance(form, ArrayAttr)
-    address, guard, ring, slices = form.data
+    address, guard, ring, slices = cast("ArrayAttr[Attribute]", form).data
     assert isinstance(address, StringAttr)
     assert isinstance(guard, StringAttr)
     assert isinstance(ring, StringAttr)
