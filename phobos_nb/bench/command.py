@@ -13,7 +13,7 @@ from typing import Any
 
 from phobos_nb.bench.harness import Row, run_workload
 from phobos_nb.bench.table import WORKLOADS
-from phobos_nb.bench.workload import Workload
+from phobos_nb.bench.workload import PEAKS, Workload
 from phobos_nb.compilation.module import load_with
 from phobos_nb.options import CompileOptions
 
@@ -32,6 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=25, help="interleaved rounds (default: 25)")
     parser.add_argument("--inner", type=int, default=4, help="calls per round (default: 4)")
     parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    for unit, meaning in PEAKS.items():
+        parser.add_argument(
+            f"--peak-{unit}", type=float, metavar="T", help=f"the card's TFLOP/s of {meaning}"
+        )
     parser.add_argument("--csv", type=Path, metavar="PATH", help="write the figures here")
 
 
@@ -59,23 +63,36 @@ def _run_one(workload: Workload, constants: dict[str, int], parsed: argparse.Nam
         if parsed.sizes and next(iter(extents.values())) not in parsed.sizes:
             continue
         found = run_workload(
-            workload, kernel, extents, rounds=parsed.rounds, inner=parsed.inner, seed=parsed.seed
-        )
+            workload, kernel, extents, rounds=parsed.rounds, inner=parsed.inner, seed=parsed.seed,
+            peaks=_peaks(parsed),
+        )  # fmt: skip
         for row in found:
             print(format_row(row))
         rows += found
     return rows
 
 
+def _peaks(parsed: argparse.Namespace) -> dict[str, float]:
+    given = {unit: getattr(parsed, f"peak_{unit}") for unit in PEAKS}
+    return {unit: peak for unit, peak in given.items() if peak}
+
+
 def format_row(row: Row) -> str:
     """One line of the table."""
     rate = f"{row.tflops:8.1f} TFLOP/s" if row.tflops == row.tflops else f"{row.gbps:8.0f} GB/s   "
-    verdict = "" if row.passed else "  WRONG"
+    peak = "" if row.peak_percent != row.peak_percent else f" {row.peak_percent:5.1f} % of peak"
     times = f"{row.median:9.4f} ms (best {row.fastest:9.4f})"
     return (
         f"{row.workload:20} {row.size:18} {row.contender:18} {times} "
-        f"{rate} {row.ratio:6.3f}x  error {row.error:.2e}{verdict}  {row.constants}"
+        f"{rate} {row.ratio:6.3f}x{peak}  error {row.error:.2e}{verdict(row)}  {row.constants}"
     )
+
+
+def verdict(row: Row) -> str:
+    """What to say of a contender's outputs beside their error."""
+    if not row.same_precision:
+        return "  other precision"
+    return "" if row.passed else "  WRONG"
 
 
 def write_csv(path: Path, rows: Sequence[Row], card: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -35,6 +35,8 @@ class Row:
     tflops: float = float("nan")
     gbps: float = float("nan")
     ratio: float = float("nan")
+    peak_percent: float = float("nan")
+    same_precision: bool = True
 
 
 def run_workload(
@@ -45,10 +47,12 @@ def run_workload(
     rounds: int = 25,
     inner: int = 4,
     seed: int = 0,
+    peaks: Mapping[str, float] | None = None,
 ) -> list[Row]:
-    """Verify and time our kernel and its peers; those whose outputs are wrong are not timed.
+    """Verify and time our kernel and its peers; ours is not timed when its outputs are wrong.
 
     `ratio` is the first peer's median over the contender's: above 1 means faster than that peer.
+    peaks: TFLOP/s by kind of arithmetic, see `PEAKS`.
     """
     values = make_values(workload, kernel, extents, np.random.default_rng(seed))
     bound = cast(Any, kernel.bind(**values))
@@ -58,7 +62,9 @@ def run_workload(
     errors = {name: verify(work, outputs, values, answer) for name, work in contenders.items()}
     good = {n: w for n, w in contenders.items() if errors[n] <= workload.tolerance or n != OURS}
     times = time_interleaved(good, rounds=rounds, inner=inner)
-    return _rows(workload, extents, errors, times, bound.contract.constants)
+    rows = _rows(workload, extents, errors, times, bound.contract.constants)
+    peak = (peaks or {}).get(workload.unit, float("nan"))
+    return [replace(row, peak_percent=100 * row.tflops / peak) for row in rows]
 
 
 def make_values(workload: Workload, kernel: Kernel, extents: Extents, rng: Any) -> dict[str, Any]:
@@ -110,6 +116,7 @@ def _rows(
         ours = " ".join(f"{k}={v}" for k, v in constants.items()) if name == OURS else ""
         passed = error <= workload.tolerance
         row = Row(workload.name, size, name, ours, error, passed)
+        row = replace(row, same_precision=name not in workload.other_precision)
         rows.append(_timed(row, times[name], workload, extents, peer) if name in times else row)
     return rows
 
@@ -117,10 +124,11 @@ def _rows(
 def _timed(row: Row, sample: Sample, workload: Workload, extents: Extents, peer: float) -> Row:
     seconds = sample.median / 1e3
     flops, traffic = workload.flops(extents), workload.traffic(extents)
-    return Row(
-        row.workload, row.size, row.contender, row.constants, row.error, row.passed,
-        sample.median, sample.fastest,
-        flops / seconds / 1e12 if flops else float("nan"),
-        traffic / seconds / 1e9 if traffic else float("nan"),
-        peer / sample.median,
-    )  # fmt: skip
+    return replace(
+        row,
+        median=sample.median,
+        fastest=sample.fastest,
+        tflops=flops / seconds / 1e12 if flops else float("nan"),
+        gbps=traffic / seconds / 1e9 if traffic else float("nan"),
+        ratio=peer / sample.median,
+    )

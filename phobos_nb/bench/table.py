@@ -77,6 +77,11 @@ def _gemm_peers(**modes: str) -> Any:
 F32_MODES = _gemm_peers(
     cublasSgemm="32F", cublas_fast_tf32="32F_FAST_TF32", cublas_fast_16f="32F_FAST_16F"
 )
+TENSOR_MODES = _gemm_peers(
+    cublas_fast_16f="32F_FAST_16F", cublasSgemm="32F", cublas_fast_tf32="32F_FAST_TF32"
+)
+"""Like for like first: f32 arrays rounded to f16 for the tensor cores."""
+FAST_MODES = frozenset({"cublas_fast_tf32", "cublas_fast_16f"})
 F16_MODES = _gemm_peers(cublas_f32_sums="32F")
 GEMM_SCALARS = {"alpha": 1.0, "beta": 0.5}
 
@@ -85,19 +90,20 @@ WORKLOADS: dict[str, Workload] = {
     for w in (
         Workload(
             "gemm_fp32", "gemm_fp32.ph", GEMM_SIZES, _gemm, 1e-5, GEMM_SCALARS,
-            flops=_gemm_flops, peers=F32_MODES,
+            flops=_gemm_flops, peers=F32_MODES, other_precision=FAST_MODES, unit="fp32",
         ),
         Workload(
             "gemm_fp32_any", "gemm_fp32_any.ph", GEMM_SIZES[:3], _gemm, 1e-5, GEMM_SCALARS,
-            flops=_gemm_flops, peers=F32_MODES,
+            flops=_gemm_flops, peers=F32_MODES, other_precision=FAST_MODES, unit="fp32",
         ),
         Workload(
             "gemm_fp16tc_fp32acc", "gemm_fp16tc_fp32acc.ph", GEMM_SIZES, _gemm, 1e-3, GEMM_SCALARS,
-            flops=_gemm_flops, peers=F32_MODES,
+            flops=_gemm_flops, peers=TENSOR_MODES, unit="fp16tcf32acc",
+            other_precision=frozenset({"cublasSgemm", "cublas_fast_tf32"}),
         ),
         Workload(
             "gemm_fp16", "gemm_fp16.ph", GEMM_SIZES, _gemm, 2e-3, GEMM_SCALARS,
-            flops=_gemm_flops, peers=F16_MODES,
+            flops=_gemm_flops, peers=F16_MODES, unit="fp16tcf32acc",
         ),
         Workload(
             "saxpy", "saxpy_fp32.ph", ({"N": 2**28},), _saxpy, 1e-6, {"a": 0.5},
@@ -118,10 +124,12 @@ WORKLOADS: dict[str, Workload] = {
         Workload(
             "flash_attention_fp32", "flash_attention_fp32.ph", ATTENTION, _attention, 1e-5,
             {"scale": SCALE}, flops=_attention_flops, peers=lambda v: peers.attention(v, v["scale"]),
+            unit="fp32",
         ),
         Workload(
             "flash_attention_fp16", "flash_attention_fp16.ph", ATTENTION, _attention, 2e-3,
             {"scale": SCALE}, flops=_attention_flops, peers=lambda v: peers.attention(v, v["scale"]),
+            unit="fp16tcf32acc",
         ),
     )
 }  # fmt: skip

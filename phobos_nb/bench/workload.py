@@ -11,6 +11,14 @@ Values = Mapping[str, Any]
 Contenders = dict[str, Callable[[], object]]
 
 
+PEAKS = {
+    "fp32": "FP32 units (FMA)",
+    "fp16tc": "tensor cores, f16 operands and sums",
+    "fp16tcf32acc": "tensor cores, f16 operands, f32 sums",
+}
+"""Kinds of arithmetic with a peak of their own, in TFLOP/s: a card's data sheet has the figures."""
+
+
 def no_peers(values: Values) -> Contenders:  # noqa: ARG001 - the signature of every peers function
     """A workload that nothing is compared with."""
     return {}
@@ -28,7 +36,9 @@ class Workload:
     file: below the examples folder. sizes: extents by symbol. scalars: by parameter name.
     answer(values) -> outputs by name in float64, computed with the arrays' own library.
     flops and traffic count operations and the fewest bytes for given extents, 0 where they say nothing.
-    tolerance bounds ||out - answer|| / ||answer||. peers(values) -> contenders over the same arrays.
+    tolerance bounds ||out - answer|| / ||answer||. peers(values) -> contenders over the same arrays;
+    other_precision names those that compute in another one than ours, for orientation only. unit: the
+    arithmetic whose peak bounds us, a key of `PEAKS`.
     """
 
     name: str
@@ -41,3 +51,5 @@ class Workload:
     traffic: Callable[[Extents], int] = not_counted
     peers: Callable[[Values], Contenders] = no_peers
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    other_precision: frozenset[str] = frozenset()
+    unit: str = ""

@@ -152,20 +152,20 @@ ERROR = re.compile(r"^(?P<name>.*)\((?P<line>\d+)\): (?:catastrophic )?error:? ?
 
 
 def _diagnostics(log: str, arch: str, source: Source | None) -> list[Diagnostic]:
-    """The errors in a log, each at the line of kernel text that its `#line` named."""
+    """The errors in a log, the first of each line of kernel text that its `#line` named.
+
+    One fault in a line of a kernel may be refused in many lines of the CUDA printed for it.
+    """
     help = "a fault of the code generator, not of the kernel; `.cuda` shows the text that was refused"
-    found = [
-        Diagnostic(
-            "PH600",
-            f"the generated CUDA C++ was refused for {arch}: {match['message'].strip()}",
-            _span(source, match["name"], int(match["line"])),
-            stage="nvrtc",
-            help=help,
+    found: dict[tuple[str, str], Diagnostic] = {}
+    for match in ERROR.finditer(log):
+        message = f"the generated CUDA C++ was refused for {arch}: {match['message'].strip()}"
+        span = _span(source, match["name"], int(match["line"]))
+        found.setdefault(
+            (match["name"], match["line"]), Diagnostic("PH600", message, span, stage="nvrtc", help=help)
         )
-        for match in ERROR.finditer(log)
-    ]
     whole = f"the generated CUDA C++ was refused for {arch}: {log.strip()}"
-    return found or [Diagnostic("PH600", whole, stage="nvrtc", help=help)]
+    return list(found.values()) or [Diagnostic("PH600", whole, stage="nvrtc", help=help)]
 
 
 def _span(source: Source | None, name: str, line: int) -> Span | None:

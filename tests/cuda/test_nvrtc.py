@@ -40,6 +40,20 @@ def test_an_error_is_at_the_line_that_the_directive_named():
 
 
 @pytest.mark.nvrtc
+def test_a_line_of_the_kernel_is_told_once():
+    """Two refused lines of CUDA that come from one line of the kernel are one diagnostic."""
+    source = Source("kernel k() {\n  y = 1\n  z = 2\n}\n", name="cell")
+    refused = "".join(
+        f'#line {n} "cell"\n  x[0] = {name};\n' for n, name in [(2, "y"), (2, "u"), (3, "z")]
+    )
+    text = f'extern "C" __global__ void f(float* x) {{\n{refused}}}\n'
+    with pytest.raises(PhobosError) as caught:
+        nvrtc.compile(text, "sm_80", source=source)
+    places = [source.position(d.span.start)[0] for d in caught.value.diagnostics if d.span]
+    assert places == [2, 3]
+
+
+@pytest.mark.nvrtc
 def test_an_error_of_ptxas_is_told_too():
     """Inline PTX that does not exist has no line of the kernel, but its text is shown."""
     text = 'extern "C" __global__ void f() { asm("no.such;"); }'

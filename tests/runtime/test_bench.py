@@ -8,7 +8,7 @@ import pytest
 
 import phobos_nb as ph
 from phobos_nb.arguments.make import random_arguments
-from phobos_nb.bench.command import write_csv
+from phobos_nb.bench.command import format_row, write_csv
 from phobos_nb.bench.harness import OURS, Row, poison, relative_error, verify
 from phobos_nb.bench.table import WORKLOADS
 from phobos_nb.contract import TensorParameter
@@ -59,3 +59,13 @@ def test_csv_holds_what_repeats_a_figure(tmp_path):
     assert rows[0]["command"].startswith("phobos-nb")
     assert float(rows[0]["median"]) == 0.5
     assert {"date", "phobos_nb", "torch", "driver_cuda"} <= set(rows[0])
+
+
+def test_rows_say_percent_of_peak_and_other_precisions():
+    """A peer of another precision is never called wrong; one of ours is; the peak shows when known."""
+    row = Row("gemm_fp32", "1024", "cublas_fast_tf32", "", 1e-3, False, same_precision=False)
+    assert format_row(row).rstrip().endswith("other precision")
+    assert "peak" not in format_row(row)
+    ours = Row("gemm_fp32", "1024", OURS, "", 1e-3, False, peak_percent=71.25)
+    assert " 71.2 % of peak" in format_row(ours)
+    assert "WRONG" in format_row(ours)
