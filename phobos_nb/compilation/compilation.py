@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from phobos_nb.cuda.emit import CudaSource
     from phobos_nb.cuda.nvrtc import NvrtcResult
     from phobos_nb.cuda.resources import Occupancy, Resources
+    from phobos_nb.cuda.sass import Disassembly
     from phobos_nb.lower.insert_barriers import Barrier
     from phobos_nb.lower.pipeline import Lowered
     from phobos_nb.lower.pipeline_loops import LoopReport
@@ -172,8 +173,13 @@ class Compilation:
     @property
     def sass(self) -> str:
         """The machine code disassembled; needs nvdisasm."""
+        listing = self.start_disassembly()
+        return self._stage("sass", listing.text)
+
+    def start_disassembly(self) -> Disassembly:
+        """Begin what `sass` waits for, so that other stages may run meanwhile."""
         image = self.cubin
-        return self._stage("sass", lambda: stages.sass(image))
+        return self._stage("start of nvdisasm", lambda: stages.disassembly(image))
 
     @property
     def resources(self) -> Resources:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from phobos_nb.cuda.emit import CudaSource
     from phobos_nb.cuda.nvrtc import NvrtcResult
     from phobos_nb.cuda.resources import Occupancy, Resources
+    from phobos_nb.cuda.sass import Disassembly
     from phobos_nb.lower.pipeline import Lowered
     from phobos_nb.simulate.records import SimulationResult
 
@@ -158,11 +159,11 @@ def machine_code(cuda: CudaSource, source: Source, configuration: Configuration)
     return build(cuda, configuration.target, source)
 
 
-def sass(cubin: bytes) -> str:
-    """Machine code disassembled."""
-    from phobos_nb.cuda.sass import disassemble
+def disassembly(cubin: bytes) -> Disassembly:
+    """Start to disassemble machine code."""
+    from phobos_nb.cuda.sass import Disassembly
 
-    return disassemble(cubin)
+    return Disassembly(cubin)
 
 
 def resources(code: NvrtcResult, contract: LaunchContract) -> Resources:

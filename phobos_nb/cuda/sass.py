@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -39,6 +40,7 @@ WHEELS = ("nvidia-cuda-nvdisasm", "nvidia-cuda-nvcc")
 """Packages whose wheels carry nvdisasm."""
 
 
+@cache
 def find_nvdisasm() -> Path | None:
     """The disassembler: of a wheel in this environment, else on PATH."""
     for wheel in WHEELS:
@@ -54,8 +56,37 @@ def find_nvdisasm() -> Path | None:
     return Path(path) if path else None
 
 
+class Disassembly:
+    """A run of nvdisasm that goes on beside the caller: most of its time is the tool's own start.
+
+    cubin: with line information. Raises PhobosError PH602 when the tool is missing.
+    """
+
+    def __init__(self, cubin: bytes) -> None:
+        tool = _nvdisasm()
+        self._folder = tempfile.TemporaryDirectory()
+        path, listing = (Path(self._folder.name) / name for name in ("kernel.cubin", "listing"))
+        path.write_bytes(cubin)
+        command = [str(tool), "--print-code", "--print-line-info-inline", str(path)]
+        self._listing = listing
+        with listing.open("wb") as out:
+            self._process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
+
+    def text(self) -> str:
+        """The listing, once it is there. To be read once."""
+        _, complaint = self._process.communicate()
+        with self._folder:
+            if self._process.returncode != 0:
+                raise RuntimeError(f"nvdisasm failed: {complaint.decode(errors='replace').strip()}")
+            return self._listing.read_text("utf-8", errors="replace")
+
+
 def disassemble(cubin: bytes) -> str:
     """The listing by nvdisasm of a cubin with line information; PhobosError PH602 when it is missing."""
+    return Disassembly(cubin).text()
+
+
+def _nvdisasm() -> Path:
     tool = find_nvdisasm()
     if tool is None:
         raise PhobosError(
@@ -68,14 +99,7 @@ def disassemble(cubin: bytes) -> str:
                 )
             ]
         )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.cubin"
-        path.write_bytes(cubin)
-        command = [str(tool), "--print-code", "--print-line-info-inline", str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"nvdisasm failed: {done.stderr.strip()}")
-    return done.stdout
+    return tool
 
 
 PLACE = re.compile(r'//## File "(?P<file>.*?)", line (?P<line>\d+)')

@@ -103,19 +103,26 @@ def _loop_note(loop: LoopReport) -> Note:
 
 
 def _listings(compilation: Compilation) -> Iterator[Listing]:
+    """The disassembler is started first and read last: it runs while the others are made."""
+    try:
+        compilation.start_disassembly()
+    except PhobosError as error:
+        _absence(error)
+    stages = [_stage_listing(compilation, *stage) for stage in STAGES]
     source = compilation.source
     yield source_listing(source.text, source.first_line, _mixes(compilation))
-    for title, language, attribute in STAGES:
-        try:
-            text: str = getattr(compilation, attribute)
-        except PhobosError as error:
-            yield missing(title, language, _absence(error))
-        else:
-            whole = f"{compilation.name}.compile().{attribute}"
-            if attribute == "cuda":
-                yield Listing(title, language, _cuda_lines(compilation), whole)
-            else:
-                yield listing(title, language, text, source.name, whole=whole)
+    yield from stages
+
+
+def _stage_listing(compilation: Compilation, title: str, language: str, attribute: str) -> Listing:
+    try:
+        text: str = getattr(compilation, attribute)
+    except PhobosError as error:
+        return missing(title, language, _absence(error))
+    whole = f"{compilation.name}.compile().{attribute}"
+    if attribute == "cuda":
+        return Listing(title, language, _cuda_lines(compilation), whole)
+    return listing(title, language, text, compilation.source.name, whole=whole)
 
 
 def _mixes(compilation: Compilation) -> dict[int, Mix]:
