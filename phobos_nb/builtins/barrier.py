@@ -29,7 +29,8 @@ def reference(machine: Any, call: Call) -> None:
 def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> None:  # noqa: ARG001
     """One `gpu.barrier`, which no pass removes."""
     from xdsl.dialects.builtin import StringAttr
-    from xdsl.dialects.gpu import BarrierOp
+
+    from phobos_nb.ir.dialects.gpu import BarrierOp
 
     made = builder.insert(BarrierOp())
     made.attributes["phobos.reason"] = StringAttr("barrier() in the source")

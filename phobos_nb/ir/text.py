@@ -14,11 +14,11 @@ from phobos_nb.ir.context import context
 
 
 def custom(op: Operation, *, locations: bool = False) -> str:
-    """The readable form, for people; with `locations`, each op ends in `loc(..)`.
+    """The readable form, for people; with `locations`, each op that has one ends in `loc(..)`.
 
     Upstream does not read all of it (`gpu.func`, a token-less `create_group`): send it `generic`.
     """
-    return _print(op, generic=False, locations=locations)
+    return _print(op, generic=False, locations=locations).replace(" loc(unknown)", "")
 
 
 def generic(op: Operation, *, locations: bool = False) -> str:

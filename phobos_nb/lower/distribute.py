@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects import arith, gpu, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from phobos_nb.diagnostics import Diagnostic, PhobosError
-from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects import gpu, tile
 from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower import staged

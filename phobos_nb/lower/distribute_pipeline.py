@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import cast
 
-from xdsl.dialects import gpu, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects import gpu, tile
 from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.copies import Action, AsyncCopy, Copy, LocatedCopy, RegisterCopy

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects.builtin import (
     DictionaryAttr,
     IndexType,
@@ -114,7 +113,7 @@ def module_around(function: gpu.FuncOp, shared_bytes: int) -> ModuleOp:
     ops: list[Operation] = [function]
     if shared_bytes and not shared_memory.is_dynamic(shared_bytes):
         ops.insert(0, shared_memory.declaration(shared_bytes))
-    inner = xdsl_gpu.ModuleOp.build(
+    inner = gpu.ModuleOp.build(
         properties={"sym_name": StringAttr("kernels")}, regions=[Region(Block(ops))]
     )
     return ModuleOp([inner], {"gpu.container_module": UnitAttr()})

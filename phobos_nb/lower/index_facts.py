@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, gpu, scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, SSAValue
 
 from phobos_nb.contract import Dim
+from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.arith import IndexCastOp
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 

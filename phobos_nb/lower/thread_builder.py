@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects import memref, scf
 from xdsl.dialects import vector as xdsl_vector
 from xdsl.dialects.builtin import (
@@ -32,9 +31,9 @@ Vector = VectorType[Attribute]
 Values = Sequence[SSAValue]
 
 _DIMENSIONS = {
-    "x": xdsl_gpu.DimensionEnum.X,
-    "y": xdsl_gpu.DimensionEnum.Y,
-    "z": xdsl_gpu.DimensionEnum.Z,
+    "x": gpu.DimensionEnum.X,
+    "y": gpu.DimensionEnum.Y,
+    "z": gpu.DimensionEnum.Z,
 }
 
 
@@ -43,15 +42,15 @@ class ThreadBuilder(Builder):
 
     def thread_id(self, axis: str) -> SSAValue:
         """The thread's position in its CTA."""
-        return self.value(xdsl_gpu.ThreadIdOp(xdsl_gpu.DimensionAttr(_DIMENSIONS[axis])))
+        return self.value(gpu.ThreadIdOp(gpu.DimensionAttr(_DIMENSIONS[axis])))
 
     def block_id(self, axis: str) -> SSAValue:
         """The CTA's position in the grid."""
-        return self.value(xdsl_gpu.BlockIdOp(xdsl_gpu.DimensionAttr(_DIMENSIONS[axis])))
+        return self.value(gpu.BlockIdOp(gpu.DimensionAttr(_DIMENSIONS[axis])))
 
     def grid_dim(self, axis: str) -> SSAValue:
         """How many CTAs the grid has along an axis."""
-        return self.value(xdsl_gpu.GridDimOp(xdsl_gpu.DimensionAttr(_DIMENSIONS[axis])))
+        return self.value(gpu.GridDimOp(gpu.DimensionAttr(_DIMENSIONS[axis])))
 
     def zero(self, type_: Attribute) -> SSAValue:
         """Zero of a scalar or vector type."""

@@ -6,7 +6,6 @@ asynchronous copies, k unrolled in the IR, running positions carried as memrefs.
 
 from __future__ import annotations
 
-from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -69,12 +68,12 @@ class Gemm:
         return self.b.divui(a, by), self.b.remui(a, by)
 
     def ids(self) -> None:
-        dim = xdsl_gpu.DimensionAttr
-        x, y = (dim(xdsl_gpu.DimensionEnum(axis)) for axis in ("x", "y"))
+        dim = gpu.DimensionAttr
+        x, y = (dim(gpu.DimensionEnum(axis)) for axis in ("x", "y"))
         b = self.b
-        self.tid = b.named(b.value(xdsl_gpu.ThreadIdOp(x)), "tid")
-        self.m0 = b.named(self.times(b.value(xdsl_gpu.BlockIdOp(y)), 128), "m0")
-        self.n0 = b.named(self.times(b.value(xdsl_gpu.BlockIdOp(x)), 256), "n0")
+        self.tid = b.named(b.value(gpu.ThreadIdOp(x)), "tid")
+        self.m0 = b.named(self.times(b.value(gpu.BlockIdOp(y)), 128), "m0")
+        self.n0 = b.named(self.times(b.value(gpu.BlockIdOp(x)), 256), "n0")
         warp, lane = self.split(self.tid, 32)
         (wm, wn), (lm, ln) = self.split(warp, 4), self.split(lane, 8)
         self.fm = b.named(self.sum(self.times(wm, 64), self.times(lm, 4)), "fm")
@@ -156,7 +155,7 @@ class Gemm:
 
     def wait(self, group: SSAValue) -> None:
         self.b.insert(nvgpu.DeviceAsyncWaitOp(group, STAGES - 2))
-        self.b.insert(xdsl_gpu.BarrierOp())
+        self.b.insert(gpu.BarrierOp())
 
     def main(self) -> SSAValue:
         b, zero = self.b, self.b.index(0)
@@ -228,7 +227,7 @@ class Gemm:
         buffer = memref.GlobalOp.get(
             StringAttr("smem"), SHARED, UnitAttr(), sym_visibility=StringAttr("private")
         )
-        inner = xdsl_gpu.ModuleOp.build(
+        inner = gpu.ModuleOp.build(
             properties={"sym_name": StringAttr("m")}, regions=[Region(Block([buffer, self.function]))]
         )
         return ModuleOp([inner], {"gpu.container_module": UnitAttr()})

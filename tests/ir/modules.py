@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     IndexType,
@@ -62,5 +61,5 @@ def module_with(build: Callable[[Builder, Values], object]) -> ModuleOp:
     builder = Builder(block)
     build(builder, values)
     builder.insert(gpu.ReturnOp())
-    inner = xdsl_gpu.ModuleOp(StringAttr("k"), Region(Block([function])))
+    inner = gpu.ModuleOp(StringAttr("k"), Region(Block([function])))
     return ModuleOp([inner], attributes={"gpu.container_module": UnitAttr()})

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects import math as xdsl_math
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr, TensorType, f32
 from xdsl.dialects.vector import CombiningKindFlag
@@ -12,7 +11,7 @@ from xdsl.rewriter import InsertPoint
 
 from phobos_nb.contract import Parameter, ScalarParameter, TensorParameter
 from phobos_nb.ir.builder import Builder
-from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects import gpu, tile
 
 
 @dataclass
@@ -27,8 +26,8 @@ class TileKernel:
         return self.kernel.tensor_arguments
 
     def block(self, axis: str, step: int) -> SSAValue:
-        dim = xdsl_gpu.DimensionAttr(xdsl_gpu.DimensionEnum(axis))
-        return self.b.muli(self.b.value(xdsl_gpu.BlockIdOp(dim)), self.b.index(step))
+        dim = gpu.DimensionAttr(gpu.DimensionEnum(axis))
+        return self.b.muli(self.b.value(gpu.BlockIdOp(dim)), self.b.index(step))
 
     def load(self, tensor: int, indices, shape, element: Attribute = f32, **rest) -> SSAValue:
         axes = rest.pop("axes", range(len(shape)))
@@ -269,7 +268,7 @@ def block_total(threads=128) -> TileKernel:
     b = k.b
     k.at_line(3)
     row, zero = k.block("x", 1), b.index(0)
-    tid = b.value(xdsl_gpu.ThreadIdOp(xdsl_gpu.DimensionAttr(xdsl_gpu.DimensionEnum.X)))
+    tid = b.value(gpu.ThreadIdOp(gpu.DimensionAttr(gpu.DimensionEnum.X)))
     x = b.value(tile.LoadElementOp(k.tensors[0], [row, tid]))
     k.at_line(4)
     total = b.value(tile.BlockReduceOp(CombiningKindFlag.ADD, x))

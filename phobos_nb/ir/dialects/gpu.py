@@ -9,6 +9,7 @@ from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     FunctionType,
+    IndexType,
     MemRefType,
     StringAttr,
     SymbolNameConstraint,
@@ -17,6 +18,8 @@ from xdsl.dialects.builtin import (
     i8,
     i32,
 )
+from xdsl.dialects.gpu import DimensionAttr as DimensionAttr
+from xdsl.dialects.gpu import DimensionEnum as DimensionEnum
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Block, Dialect, Operation, Region, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
@@ -33,7 +36,16 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, MemoryWriteEffect, SymbolOpInterface
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import (
+    HasParent,
+    IsolatedFromAbove,
+    IsTerminator,
+    MemoryWriteEffect,
+    Pure,
+    SymbolOpInterface,
+)
 from xdsl.utils.str_enum import StrEnum
 
 from phobos_nb.ir.dialects.address_space import WORKGROUP, AddressSpaceAttr
@@ -73,12 +85,90 @@ class FuncOp(IRDLOperation):
         """Whether it is launched from the host."""
         return "gpu.kernel" in self.attributes
 
+    @classmethod
+    def parse(cls, parser: Parser) -> FuncOp:
+        """Parse `@name(%a: type, ...) kernel attributes {...} {...}`."""
+        name = parser.parse_symbol_name()
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        kernel = parser.parse_optional_keyword("kernel") is not None
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        op = cls(name.data, [a.type for a in arguments], attributes.data if attributes else None)
+        if not kernel:
+            del op.attributes["gpu.kernel"]
+        op.detach_region(0)
+        op.add_region(parser.parse_region(arguments))
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print `@name(%a: type, ...) kernel attributes {...} {...}`."""
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        with printer.in_parens():
+            printer.print_list(self.body.blocks[0].args, printer.print_block_argument)
+        if self.is_kernel:
+            printer.print_string(" kernel")
+        hidden = ("sym_name", "gpu.kernel")
+        printer.print_op_attributes(self.attributes, reserved_attr_names=hidden, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
     def verify_(self) -> None:
         """The entry block has the function's arguments; a kernel returns nothing."""
         wanted = self.function_type.inputs.data
         found = self.body.blocks[0].arg_types
         require(wanted == tuple(found), f"entry block: wanted arguments {wanted}, found {found}")
         require(not (self.is_kernel and self.function_type.outputs.data), "a kernel returns nothing")
+
+
+@irdl_op_definition
+class ModuleOp(xdsl_gpu.ModuleOp):
+    """What is compiled for the GPU as one unit."""
+
+    name = "gpu.module"
+    body = region_def("single_block")
+    sym_name = prop_def(SymbolNameConstraint())
+    assembly_format = "$sym_name attr-dict-with-keyword $body"
+
+
+@irdl_op_definition
+class BarrierOp(xdsl_gpu.BarrierOp):
+    """Wait for all threads of the CTA; orders their accesses to shared and global memory."""
+
+    name = "gpu.barrier"
+    assembly_format = "attr-dict"
+
+
+@irdl_op_definition
+class ThreadIdOp(xdsl_gpu.ThreadIdOp):
+    """The thread's number in its CTA along an axis."""
+
+    name = "gpu.thread_id"
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
+
+
+@irdl_op_definition
+class BlockIdOp(xdsl_gpu.BlockIdOp):
+    """The CTA's number in the grid along an axis."""
+
+    name = "gpu.block_id"
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
+
+
+@irdl_op_definition
+class GridDimOp(xdsl_gpu.GridDimOp):
+    """How many CTAs the grid has along an axis."""
+
+    name = "gpu.grid_dim"
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
 
 
 @irdl_op_definition
@@ -161,7 +251,18 @@ class PrintfOp(IRDLOperation):
         super().__init__(operands=[arguments], properties={"format": StringAttr(format)})
 
 
-_OWN: list[type[Operation]] = [FuncOp, ReturnOp, ShuffleOp, DynamicSharedMemoryOp, PrintfOp]
+_OWN: list[type[Operation]] = [
+    ModuleOp,
+    FuncOp,
+    BarrierOp,
+    ThreadIdOp,
+    BlockIdOp,
+    GridDimOp,
+    ReturnOp,
+    ShuffleOp,
+    DynamicSharedMemoryOp,
+    PrintfOp,
+]
 
 Gpu = Dialect(
     "gpu",

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.gpu import DimensionAttr, DimensionEnum
 from xdsl.ir import SSAValue
@@ -15,7 +14,7 @@ from xdsl.rewriter import InsertPoint
 from phobos_nb.dtypes import BF16, F16, F32, DType
 from phobos_nb.ir import elementwise
 from phobos_nb.ir.convert import convert, to_index
-from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects import gpu, tile
 from phobos_nb.ir.matrix import product
 from phobos_nb.ir.scalars import mlir_type, tile_type
 from phobos_nb.language.typed import (
@@ -147,9 +146,9 @@ class Expressions:
                 made = (builder.divui if expr.kind == "warp" else builder.remui)(thread, warp_size)
         else:
             op = {
-                "block": xdsl_gpu.BlockIdOp,
-                "blocks": xdsl_gpu.GridDimOp,
-                "thread": xdsl_gpu.ThreadIdOp,
+                "block": gpu.BlockIdOp,
+                "blocks": gpu.GridDimOp,
+                "thread": gpu.ThreadIdOp,
             }[expr.kind]
             with builder.at(self._prologue_end()):
                 made = builder.value(op(dimension))
