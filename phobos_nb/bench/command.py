@@ -36,20 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--peak-{unit}", type=float, metavar="T", help=f"the card's TFLOP/s of {meaning}"
         )
-    parser.add_argument(
-        "--cell", action="store_true", help="instead, time a %%%%phobos cell in fresh processes"
-    )
-    parser.add_argument("--repeats", type=int, default=5, help="processes of --cell (default: 5)")
-    parser.add_argument("--json", type=Path, metavar="PATH", help="write the times of --cell here")
     parser.add_argument("--csv", type=Path, metavar="PATH", help="write the figures here")
 
 
 def run(parsed: argparse.Namespace) -> int:
     """Run the chosen benchmarks; 1 when one of our outputs was wrong."""
-    if parsed.cell:
-        from phobos_nb.bench import cell_time
-
-        return cell_time.run(parsed)
     from phobos_nb.cuda.driver import describe_gpus
 
     card = describe_gpus()[0]
