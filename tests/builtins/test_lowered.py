@@ -223,3 +223,16 @@ def test_extent():
       Y[1] = i32(extent(X, 1))
     }"""
     agree(text, np.zeros((5, 6), np.float32), np.zeros(2, np.int32))
+
+
+def test_shared_arrays_between_barriers():
+    """A reversal through an author-managed shared array, ordered by barrier() alone."""
+    text = """@launch(64)
+    kernel k(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+      var s: shared<f32>[64]
+      let t = ctx.thread
+      s[t] = X[t]
+      barrier()
+      Y[t] = s[63 - t]
+    }"""
+    agree(text, numbers("f32", 64), np.zeros(64, np.float32))
