@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from phobos_nb.compilation.module import load as load
     from phobos_nb.diagnostics import PhobosError as PhobosError
     from phobos_nb.magic import load_ipython_extension as load_ipython_extension
+    from phobos_nb.tune.autotune import autotune as autotune
+    from phobos_nb.tune.result import Tuning as Tuning
 
 __version__ = "0.1.0"
 
@@ -25,6 +27,8 @@ _HOMES = {
     "Kernel": "phobos_nb.compilation.kernel",
     "Module": "phobos_nb.compilation.module",
     "PhobosError": "phobos_nb.diagnostics",
+    "Tuning": "phobos_nb.tune.result",
+    "autotune": "phobos_nb.tune.autotune",
     "compile": "phobos_nb.compilation.module",
     "load": "phobos_nb.compilation.module",
     "load_ipython_extension": "phobos_nb.magic",
@@ -35,6 +39,8 @@ __all__ = [
     "Kernel",
     "Module",
     "PhobosError",
+    "Tuning",
+    "autotune",
     "compile",
     "load",
     "load_ipython_extension",

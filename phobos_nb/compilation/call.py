@@ -36,16 +36,21 @@ class SolvedCall:
 
 
 def solve(
-    kernel: Kernel, values: Mapping[str, Any], describe: Describe, grid: Any, target: Target
+    kernel: Kernel,
+    values: Mapping[str, Any],
+    describe: Describe,
+    grid: Any,
+    target: Target,
+    device: str = "",
 ) -> SolvedCall:
     """Check a call in full and choose what the caller left open.
 
-    Raises `ArgumentTypeError` or `ArgumentValueError` naming every parameter at fault.
+    device: whose tuning records count, none if empty. Raises `ArgumentTypeError` or `ArgumentValueError` naming every parameter at fault.
     """
     found = Findings(kernel.name)
     call = match_arguments(kernel.parameters, values, describe, found)
     found.raise_errors()
-    typed = kernel.typed(kernel.constants_for(call.extents, target))
+    typed = kernel.typed(kernel.constants_for(call.extents, target, device))
     pairs = in_place_pairs(typed)
     with findings(kernel.name) as found:
         check_promises(typed.promises, call.extents, found)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.match import name_arguments, signature
 from phobos_nb.arguments.variant import choose_variant
-from phobos_nb.compilation import stages
+from phobos_nb.compilation import remembered, stages
 from phobos_nb.compilation.call import SolvedCall, describe_host, host_values, on_device, solve
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.defaults import choose_constants
 from phobos_nb.compilation.generic import DtypeParameters
+from phobos_nb.compilation.remembered import Identity
 from phobos_nb.contract import ScalarParameter, Variant
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
+from phobos_nb.language.unparse import unparse
 from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source
 from phobos_nb.target import Target
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from phobos_nb.cuda.plan import Dispatcher
     from phobos_nb.simulate.compare import Difference
     from phobos_nb.simulate.records import SimulationResult
+    from phobos_nb.tune.result import Tuning
 
 LOG = logging.getLogger("phobos_nb")
 SIMULATION_OPTIONS = ("ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place", "probe")
@@ -184,7 +189,7 @@ class Kernel:
 
     def _host_call(self, values: Mapping[str, Any], grid: Any) -> Callable[[], None]:
         values = host_values(values)
-        call = solve(self, values, describe_host, grid, resolve(self.options).target)
+        call = solve(self, values, describe_host, grid, resolve(self.options).target, remembered.CPU)
         arrays = {name: values[name] for name in call.arrays}
         return lambda: stages.run_meaning(call.typed, arrays, call.scalars, call.grid)
 
@@ -200,10 +205,13 @@ class Kernel:
     ) -> Prepared:
         """Check a GPU call and compile for it; the current device is the arrays'."""
         from phobos_nb.cuda.device_plan import Code, Prepared
+        from phobos_nb.cuda.driver import current_device
+        from phobos_nb.cuda.identity import device_name
 
         configuration = resolve(self.options)
         values = {p.name: scalars.get(p.name, p.name) for p in self.parameters}
-        call = solve(self, values, arrays.get, grid, configuration.target)
+        device = device_name(current_device())
+        call = solve(self, values, arrays.get, grid, configuration.target, device)
         compilation = self._compiled_for(call, configuration)
         return Prepared(
             compilation.plan,
@@ -299,13 +307,68 @@ class Kernel:
             self._front_end_times["check"] = time.perf_counter() - start
         return self._typed[key]
 
-    def constants_for(self, extents: Mapping[str, int], target: Target) -> dict[str, int]:
-        """The constants a call with these extents uses, see Note [Defaults]."""
-        key = (tuple(extents.items()), target.name)
+    def constants_for(
+        self, extents: Mapping[str, int], target: Target, device: str = ""
+    ) -> dict[str, int]:
+        """The constants a call with these extents uses: tuned on that device, else by Note [Defaults]."""
+        key = (tuple(extents.items()), target.name, device)
         if key not in self._constants:
             fixed = dict(self.options.constants)
-            self._constants[key] = fixed | choose_constants(self.typed, fixed, extents, target)
+            tuned = remembered.best(self.identity(extents, target, device)) if device else None
+            chosen = tuned or choose_constants(self.typed, fixed, extents, target)
+            self._constants[key] = fixed | chosen
         return self._constants[key]
+
+    # Tuning -----------------------------------------------------------------------------------------
+
+    def tune(self, *arguments: Any, **named: Any) -> Tuning:
+        """Find the fastest constants for these arguments, measured, checked and remembered.
+
+        Takes the call's arguments and the options of `phobos_nb.tune.settings.Settings` by name.
+        """
+        import phobos_nb
+
+        return phobos_nb.autotune(self, *arguments, **named)
+
+    def identity(self, extents: Mapping[str, int], target: Target, device: str) -> Identity:
+        """What a tuning record of this kernel holds for. device: a GPU's product name, or "cpu"."""
+        nvrtc = ""
+        if device != remembered.CPU:
+            from phobos_nb.cuda.identity import nvrtc_version
+
+            nvrtc = nvrtc_version()
+        bits = self.options.index_bits or target.default_index_bits
+        return Identity(
+            kernel=self.name,
+            fingerprint=self.fingerprint,
+            fixed=dict(self.options.constants),
+            extents=dict(extents),
+            dtypes={p.name: p.dtype for p in self.parameters},
+            index_bits=bits,
+            device=device,
+            target=target.name if device != remembered.CPU else "",
+            nvrtc=nvrtc,
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the program's meaning: comments, blank lines and layout do not change it."""
+        return hashlib.sha256(unparse(self._program).encode()).hexdigest()
+
+    @property
+    def constant_names(self) -> frozenset[str]:
+        """The names a caller may set: tuning names, generics, dims, the compiler's own choices."""
+        return frozenset(
+            name
+            for node in self._program.kernels
+            if node.name == self.name
+            for name in stages.constant_names(node)
+        )
+
+    def choose_anew(self) -> None:
+        """Forget which constants calls use, because a tuning record has changed."""
+        self._constants.clear()
+        self._dispatcher = None
 
 
 def kernels_of(

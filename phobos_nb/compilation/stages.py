@@ -6,7 +6,7 @@ Rooms are imported inside the functions: a NumPy call loads no xDSL, and no stag
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.language.tree import KernelNode, Program
@@ -65,13 +65,17 @@ def constant_names(kernel: KernelNode) -> set[str]:
 
 
 def run_meaning(
-    typed: TypedKernel, arrays: Mapping[str, Any], scalars: Mapping[str, Scalar], grid: Grid
+    typed: TypedKernel,
+    arrays: Mapping[str, Any],
+    scalars: Mapping[str, Scalar],
+    grid: Grid,
+    ctas: Iterable[Grid] | None = None,
 ) -> None:
-    """Run a kernel on NumPy arrays on the CPU; what it prints goes to standard output."""
+    """Run a kernel on NumPy arrays on the CPU, all CTAs or some; what it prints goes to standard output."""
     from phobos_nb import builtins
     from phobos_nb.language.meaning import run
 
-    result = run(typed, {**arrays, **scalars}, grid, builtins=builtins.table())
+    result = run(typed, {**arrays, **scalars}, grid, ctas, builtins=builtins.table())
     for line in result.printed:
         sys.stdout.write(f"{line.text}\n")
 

@@ -1,0 +1,20 @@
+"""Which GPU, and which NVRTC, a measurement is about."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from phobos_nb.cuda import nvrtc
+from phobos_nb.cuda.driver import cupy
+
+
+@cache
+def device_name(device: int) -> str:
+    """The product name of a GPU, such as "NVIDIA H200"."""
+    return cupy().cuda.runtime.getDeviceProperties(device)["name"].decode()
+
+
+def nvrtc_version() -> str:
+    """Such as "13.0"; `PhobosError` PH601 without NVRTC."""
+    major, minor = nvrtc.version()
+    return f"{major}.{minor}"

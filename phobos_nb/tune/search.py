@@ -1,0 +1,240 @@
+"""The two-stage search: a few launches of each configuration, then the best against each other."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from phobos_nb.tune.compile_job import Compiled
+from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
+from phobos_nb.tune.runner import Runner
+from phobos_nb.tune.strategies import Strategy, Trial
+
+FIRST_STAGE = 0.8
+"""The part of a budget in seconds after which no new configuration is begun."""
+
+WITHIN = 1.15
+"""Finalists are at most this much slower than the fastest at first sight."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured. seconds, trials: the budget; trials counts configurations, failed ones too.
+
+    finalists: most of them; rounds: interleaved rounds of the finalists.
+    """
+
+    seconds: float | None = None
+    trials: int | None = None
+    finalists: int = 8
+    rounds: int = 25
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something happened: an outcome is there, or a round of finals is over.
+
+    stage: "first" or "finals". done: outcomes, or rounds; total: of how many at most.
+    """
+
+    stage: str
+    done: int
+    total: int
+    outcome: Outcome | None = None
+
+
+Listener = Callable[[Event], None]
+
+
+class Peer(Protocol):
+    """Something else that computes the same; timed in the same rounds."""
+
+    def time(self) -> float:
+        """Milliseconds of one call."""
+        ...
+
+
+class Search:
+    """One search. `outcomes` is filled as it goes, in order of arrival, and is good at any moment.
+
+    stopped: "" while it runs and when it came to its end; "interrupted"; or "budget".
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        strategy: Strategy,
+        plan: Plan,
+        total: int,
+        *,
+        known: Mapping[str, Outcome] | None = None,
+        listener: Listener | None = None,
+        peers: Mapping[str, Peer] | None = None,
+    ) -> None:
+        self._runner, self._strategy, self._plan = runner, strategy, plan
+        self._total, self._known = total, dict(known or {})
+        self._tell_listener = listener or (lambda event: None)  # noqa: ARG005 - nobody listens
+        self._peers = dict(peers or {})
+        self._begun = time.perf_counter()
+        self._fresh = 0
+        self.outcomes: dict[str, Outcome] = {}
+        self.peer_rounds: dict[str, tuple[float, ...]] = {}
+        self.stopped = ""
+
+    def run(self) -> None:
+        """Both stages; an interrupt or an empty budget ends them early, with what there is."""
+        try:
+            self._first_stage()
+            self._finals()
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+
+    # The first stage --------------------------------------------------------------------------------
+
+    def _first_stage(self) -> None:
+        waiting: dict[Future[Compiled | Failed], Trial] = {}
+        try:
+            while True:
+                self._fill(waiting)
+                if not waiting:
+                    return
+                done, _ = wait(waiting, timeout=self._left(FIRST_STAGE), return_when=FIRST_COMPLETED)
+                if not done:
+                    self.stopped = "budget"
+                    return
+                for future in done:
+                    self._finish(waiting.pop(future), future.result())
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _fill(self, waiting: dict[Future[Compiled | Failed], Trial]) -> None:
+        """Begin trials until enough are under way; what is known already is told at once."""
+        while len(waiting) < self._runner.width:
+            if self._is_spent():
+                return
+            trial = self._strategy.ask()
+            if trial is None:
+                return
+            measured = self._enough(trial)
+            if measured is not None:
+                self._record(measured)
+                continue
+            again = self.outcomes.get(label(trial.constants))
+            if isinstance(again, Measured):
+                self._measure_more(again, trial.samples)
+                continue
+            self._fresh += 1
+            waiting[self._runner.start(trial.constants)] = trial
+
+    def _is_spent(self) -> bool:
+        left = self._left(FIRST_STAGE)
+        trials = self._plan.trials
+        if (left is not None and left <= 0) or (trials is not None and self._fresh >= trials):
+            self.stopped = "budget"
+            return True
+        return False
+
+    def _left(self, part: float) -> float | None:
+        if self._plan.seconds is None:
+            return None
+        return max(0.0, self._plan.seconds * part - (time.perf_counter() - self._begun))
+
+    def _enough(self, trial: Trial) -> Outcome | None:
+        """The outcome of an earlier search, which need not be measured again."""
+        found = self._known.get(label(trial.constants))
+        if isinstance(found, Measured) and len(found.times) < trial.samples:
+            return None
+        return replace(found, rounds=()) if isinstance(found, Measured) else found
+
+    def _finish(self, trial: Trial, compiled: Compiled | Failed) -> None:
+        if isinstance(compiled, Failed):
+            self._record(compiled)
+        else:
+            self._record(self._runner.measure(compiled, trial.samples))
+
+    def _measure_more(self, measured: Measured, samples: int) -> None:
+        more = self._runner.time(measured.constants, max(1, samples - len(measured.times)))
+        self._record(
+            more if isinstance(more, Failed) else replace(measured, times=(*measured.times, *more))
+        )
+
+    def _record(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.label] = outcome
+        self._strategy.tell(outcome)
+        self._tell_listener(Event("first", len(self.outcomes), self._total, outcome))
+
+    # The finals -------------------------------------------------------------------------------------
+
+    def _finals(self) -> None:
+        names = finalists(self.outcomes, self._plan.finalists)
+        shuffle = random.Random(self._plan.seed).shuffle
+        ready = [name for name in names if self._ready(name)]
+        rounds: dict[str, list[float]] = {name: [] for name in (*ready, *self._peers)}
+        try:
+            for number in range(self._plan.rounds):
+                left = self._left(1.0)
+                if left is not None and left <= 0 and number:
+                    self.stopped = "budget"
+                    break
+                self._round(rounds, shuffle)
+                self._tell_listener(Event("finals", number + 1, self._plan.rounds))
+        finally:
+            self._keep(rounds)
+
+    def _ready(self, name: str) -> bool:
+        """Whether a finalist is loaded; one known from an earlier search is compiled and checked now."""
+        outcome = self.outcomes[name]
+        if name not in self._known or not isinstance(outcome, Measured):
+            return True
+        compiled = self._runner.start(outcome.constants).result()
+        again = compiled if isinstance(compiled, Failed) else self._runner.measure(compiled, 1)
+        if isinstance(again, Failed):
+            self.outcomes[name] = again
+        return isinstance(again, Measured)
+
+    def _round(
+        self, rounds: dict[str, list[float]], shuffle: Callable[[list[str]], None]
+    ) -> None:
+        """Every contender once, in a new order; one that fails leaves the finals."""
+        order = list(rounds)
+        shuffle(order)
+        times: dict[str, float] = {}
+        for name in order:
+            if name in self._peers:
+                times[name] = self._peers[name].time()
+                continue
+            found = self._runner.time(self.outcomes[name].constants, 1)
+            if isinstance(found, Failed):
+                self.outcomes[name] = found
+                del rounds[name]
+            else:
+                times[name] = found[0]
+        for name, value in times.items():
+            rounds[name].append(value)
+
+    def _keep(self, rounds: Mapping[str, list[float]]) -> None:
+        for name, times in rounds.items():
+            outcome = self.outcomes.get(name)
+            if isinstance(outcome, Measured):
+                self.outcomes[name] = replace(outcome, rounds=tuple(times))
+            elif name in self._peers:
+                self.peer_rounds[name] = tuple(times)
+
+
+def finalists(outcomes: Mapping[str, Outcome], most: int) -> list[str]:
+    """The names that may be fastest, by the first times: the fastest two, and others close to them."""
+    measured = sorted((o for o in outcomes.values() if isinstance(o, Measured)), key=_first)
+    close = [o.label for o in measured if _first(o) <= WITHIN * _first(measured[0])]
+    return (close if len(close) > 1 else [o.label for o in measured[:2]])[:most]
+
+
+def _first(measured: Measured) -> float:
+    """The fastest first time: the first stage runs while compilers keep the machine busy."""
+    return min(measured.times)
+

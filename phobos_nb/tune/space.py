@@ -1,0 +1,59 @@
+"""The configurations that a search may visit."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.tune.outcome import Constants, label
+
+
+@dataclass(frozen=True)
+class Space:
+    """Names and the values of each; a configuration takes one value for each name."""
+
+    values: Mapping[str, tuple[int, ...]]
+
+    def __len__(self) -> int:
+        return math.prod(len(v) for v in self.values.values())
+
+    def __iter__(self) -> Iterator[Constants]:
+        """All configurations, the last name fastest."""
+        for combination in itertools.product(*self.values.values()):
+            yield dict(zip(self.values, combination, strict=True))
+
+    def __contains__(self, constants: object) -> bool:
+        if not isinstance(constants, Mapping) or set(constants) != set(self.values):
+            return False
+        return all(constants[name] in values for name, values in self.values.items())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The configurations as text, in order."""
+        return tuple(label(c) for c in self)
+
+
+def space_of(kernel: Kernel, choices: Mapping[str, int | Sequence[int]] | None = None) -> Space:
+    """The kernel's open `@autotune` names with their values, changed and widened by `choices`.
+
+    choices: name -> values, for a name of `@autotune` (its values are replaced), a generic, or one of
+    the compiler's own choices such as STAGES; a single value pins a name. Raises `PhobosError` PH404
+    for a name that the kernel does not have, PH405 where no value is given.
+    """
+    given = {n: (v,) if isinstance(v, int) else tuple(v) for n, v in (choices or {}).items()}
+    known = kernel.constant_names
+    for name, values in given.items():
+        if name not in known:
+            message = f"{kernel.name} has no constant {name} to tune"
+            help = f"there are: {', '.join(sorted(known))}"
+            raise PhobosError([Diagnostic("PH404", message, stage="tune", help=help)])
+        if not values:
+            message = f"{name}: no value to try"
+            raise PhobosError([Diagnostic("PH405", message, stage="tune")])
+    written = kernel.typed(kernel.options.constants).space
+    free = {n: v for n, v in written.items() if n not in kernel.options.constants}
+    return Space({n: tuple(dict.fromkeys(v)) for n, v in {**free, **given}.items()})
