@@ -45,7 +45,8 @@ def solve(
 ) -> SolvedCall:
     """Check a call in full and choose what the caller left open.
 
-    device: whose tuning records count, none if empty. Raises `ArgumentTypeError` or `ArgumentValueError` naming every parameter at fault.
+    device: whose tuning records count, none if empty. Raises `ArgumentTypeError` or
+    `ArgumentValueError` naming every parameter at fault.
     """
     found = Findings(kernel.name)
     call = match_arguments(kernel.parameters, values, describe, found)

@@ -310,7 +310,7 @@ class Kernel:
     def constants_for(
         self, extents: Mapping[str, int], target: Target, device: str = ""
     ) -> dict[str, int]:
-        """The constants a call with these extents uses: tuned on that device, else by Note [Defaults]."""
+        """The constants a call uses: tuned on that device, else by Note [Defaults]."""
         key = (tuple(extents.items()), target.name, device)
         if key not in self._constants:
             fixed = dict(self.options.constants)

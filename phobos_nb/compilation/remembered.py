@@ -1,8 +1,8 @@
 """Tuning records as calls see them: the best constants for a kernel, extents and device, from disk.
 
-Searches write these files (`phobos_nb/tune/records.py`); here is what identifies one and how the winner is
-read back. A file that is damaged, of another format or about something else is as good as absent, and a
-warning says so once.
+Searches write these files (`phobos_nb/tune/records.py`); here is what identifies one and how the winner
+is read back. A file that is damaged, of another format or about something else is as good as absent,
+and a warning says so once.
 """
 
 from __future__ import annotations

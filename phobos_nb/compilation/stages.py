@@ -71,7 +71,7 @@ def run_meaning(
     grid: Grid,
     ctas: Iterable[Grid] | None = None,
 ) -> None:
-    """Run a kernel on NumPy arrays on the CPU, all CTAs or some; what it prints goes to standard output."""
+    """Run all CTAs, or some, on NumPy arrays on the CPU; what they print goes to standard output."""
     from phobos_nb import builtins
     from phobos_nb.language.meaning import run
 

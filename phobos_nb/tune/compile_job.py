@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.module import module_of
-from phobos_nb.contract import LaunchContract, Variant
+from phobos_nb.contract import LaunchPlan, Variant
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.aliasing import in_place_pairs
 from phobos_nb.options import CompileOptions
@@ -29,9 +29,9 @@ class KernelText:
 
     def kernel(self) -> Kernel:
         """The kernel, checked."""
-        return module_of(self.source, replace(self.options, constants={}))[self.name].specialize(
-            **self.options.constants
-        )
+        plain = replace(self.options, constants={}, dtypes={})
+        kernel = module_of(self.source, plain)[self.name]
+        return kernel.specialize(**self.options.constants, **self.options.dtypes)
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class CompileJob:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A configuration ready to load; for the CPU it has no contract and no code.
+    """A configuration ready to load; for the CPU it has no plan and no code.
 
     facts: what a person or a model wants to know of it, numbers only. seconds: it took to compile.
     """
 
     constants: Constants
-    contract: LaunchContract | None = None
-    cubin: bytes = b""
+    plan: LaunchPlan | None = None
+    cubins: tuple[bytes, ...] = ()
     in_place: frozenset[frozenset[str]] = frozenset()
     facts: Mapping[str, float] = field(default_factory=dict[str, float])
     seconds: float = 0.0
@@ -87,11 +87,11 @@ def compile_job(job: CompileJob) -> Compiled | Failed:
         return failed(_kind(error), _first_lines(error))
     seconds = time.perf_counter() - start
     pairs = in_place_pairs(compilation.typed)
-    return Compiled(job.constants, contract, cubin, pairs, facts_of(compilation), seconds)
+    return Compiled(job.constants, compilation.plan, (cubin,), pairs, facts_of(compilation), seconds)
 
 
 def facts_of(compilation: Compilation) -> dict[str, float]:
-    """Registers, spills (bytes stored and loaded), shared bytes, threads, CTAs per SM, stages of loops."""
+    """Registers, spilled bytes, shared bytes, threads, CTAs per SM, stages of loops, barriers."""
     resources, occupancy = compilation.resources, compilation.occupancy
     return {
         "threads": compilation.contract.threads,

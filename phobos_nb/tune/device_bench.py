@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from phobos_nb.arguments.findings import findings
 from phobos_nb.arguments.grid import choose_grid
 from phobos_nb.arguments.match import check_promises, match_arguments
-from phobos_nb.cuda.bind import BoundCall
+from phobos_nb.cuda.bind import BoundCall, bound_call
+from phobos_nb.cuda.device_plan import Code, Prepared
 from phobos_nb.cuda.driver import cupy
-from phobos_nb.cuda.plan import Dispatcher, Prepared
-from phobos_nb.cuda.timing import captured_or_none, on_stream, time_once
+from phobos_nb.cuda.plan import Dispatcher
+from phobos_nb.cuda.timing import on_stream
 from phobos_nb.tune.bench import Task, Verdict
 from phobos_nb.tune.check import Expected, complaint, poison
 from phobos_nb.tune.compile_job import Compiled
+from phobos_nb.tune.device_timer import DeviceTimer, Timed
 from phobos_nb.tune.snapshot import lay_out, put
-
-SHORTEST_MS = 0.3
-"""A warm sample spans calls for at least this long: events tick in about half a microsecond."""
-
-MOST_CALLS = 200
-"""Calls in one sample at most."""
-
-FLUSH_FACTOR = 2
-"""Bytes written to flush the L2 cache, in cache sizes."""
 
 
 class DeviceBench:
@@ -39,58 +31,37 @@ class DeviceBench:
         self._kept = {name: self._arrays[name].copy() for name in task.kept}
         self._poisoned = [self._arrays[name] for name in task.poisoned]
         self._expected = {n: _on_device(e, module) for n, e in task.expected.items()}
-        self._stream = module.cuda.Stream(non_blocking=True)
+        self._timer = DeviceTimer(task.device, task.cold)
         self._calls: dict[str, BoundCall] = {}
-        self._runs: dict[str, tuple[Callable[[], object], int]] = {}
-        l2 = module.cuda.Device(task.device).attributes["L2CacheSize"]
-        self._flush = module.empty(FLUSH_FACTOR * l2 if task.cold else 0, "uint8")
+        self._timed: dict[str, Timed] = {}
+        module.cuda.Device(task.device).synchronize()
 
     def check(self, name: str, compiled: Compiled) -> Verdict:
         """Load, run once on poisoned outputs, compare."""
         call = bound(compiled, self._task.in_order(self._arrays), self._task.grid)
-        with on_stream(self._stream):
+        with on_stream(self._timer.stream):
             self._restore()
             for array in self._poisoned:
                 poison(array)
             call()
-            self._stream.synchronize()
+            self._timer.stream.synchronize()
             error, problem = complaint(self._arrays, self._expected, self._task.tolerance)
             self._restore()
         self._calls[name] = call
+        self._timed.pop(name, None)
         return Verdict(error, problem)
 
     def time(self, name: str, samples: int) -> tuple[float, ...]:
-        """Each sample: in-place outputs put back, the cache flushed or warmed, then the timed calls."""
-        if name not in self._runs:
-            self._runs[name] = self._prepared(self._calls[name])
-        run, calls = self._runs[name]
-        found: list[float] = []
-        for _ in range(samples):
-            with on_stream(self._stream):
-                self._restore()
-                if self._task.cold:
-                    self._flush.fill(1)
-                elif calls > 1:
-                    run()
-                found.append(time_once(run, self._stream) / calls)
-        return tuple(found)
+        """Milliseconds per call, one per sample."""
+        if name not in self._timed:
+            self._timed[name] = self._timer.prepare(self._calls[name])
+        timed = self._timed[name]
+        return tuple(self._timer.sample(timed, self._restore) for _ in range(samples))
 
     def drop(self, name: str) -> None:
         """Forget a configuration."""
         self._calls.pop(name, None)
-        self._runs.pop(name, None)
-
-    def _prepared(self, call: BoundCall) -> tuple[Callable[[], object], int]:
-        """A captured graph of as many calls as one sample takes."""
-        with on_stream(self._stream):
-            once = time_once(call, self._stream)
-        wanted = math.ceil(SHORTEST_MS / max(once, 1e-3))
-        calls = 1 if self._task.cold else max(1, min(MOST_CALLS, wanted))
-        graph = captured_or_none(call, self._stream, calls)
-        if graph is None:
-            return lambda: [call() for _ in range(calls)], calls
-        graph.upload(self._stream)
-        return lambda: graph.launch(self._stream), calls
+        self._timed.pop(name, None)
 
     def _restore(self) -> None:
         for name, values in self._kept.items():
@@ -99,21 +70,25 @@ class DeviceBench:
 
 def bound(compiled: Compiled, arguments: list[Any], grid: Any) -> BoundCall:
     """The loaded kernel with its arguments fixed, through the checks of every call."""
-    contract = compiled.contract
-    if contract is None:
+    plan = compiled.plan
+    if plan is None:
         raise ValueError("not compiled for a GPU")
+    contract = plan.main
 
     def prepare(arrays: Mapping[str, Any], scalars: Mapping[str, Any], grid: Any) -> Prepared:
-        values = {p.name: scalars.get(p.name, p.name) for p in contract.parameters}
-        with findings(contract.kernel) as found:
-            call = match_arguments(contract.parameters, values, arrays.get, found)
+        values = {p.name: scalars.get(p.name, p.name) for p in plan.parameters}
+        with findings(plan.kernel) as found:
+            call = match_arguments(plan.parameters, values, arrays.get, found)
             check_promises(contract.promises, call.extents, found)
             shape = choose_grid(contract.grid, call.extents, grid, found)
-        return Prepared(
-            contract, lambda: compiled.cubin, lambda: "", call.extents, shape, compiled.in_place
-        )
+        code = tuple(_code(image) for image in compiled.cubins)
+        return Prepared(plan, code, call.extents, shape, compiled.in_place)
 
-    return BoundCall(Dispatcher(contract.parameters, prepare), arguments, grid)
+    return bound_call(Dispatcher(plan.parameters, prepare), arguments, grid)
+
+
+def _code(cubin: bytes) -> Code:
+    return Code(lambda: cubin, str)
 
 
 def _on_device(expected: Expected, module: Any) -> Expected:

@@ -10,7 +10,7 @@ import numpy as np
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.tune.bench import Task, Verdict
 from phobos_nb.tune.check import complaint, poison
-from phobos_nb.tune.compile_job import CompileJob, Compiled
+from phobos_nb.tune.compile_job import Compiled, CompileJob
 from phobos_nb.tune.outcome import Failed, Kind
 from phobos_nb.tune.snapshot import lay_out
 

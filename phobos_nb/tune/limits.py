@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from phobos_nb.contract import LaunchContract
 from phobos_nb.language.typed import Assign, Call, Expr, TileRead, TypedKernel, VariableRead
@@ -41,6 +41,16 @@ def _refusals(typed: TypedKernel, target: Target) -> Iterator[str]:
                 f"the operands of dot take {needed} bytes of shared memory, "
                 f"{target.name} allows {target.shared_per_cta_optin} per CTA"
             )
+
+
+def broken_promise(typed: TypedKernel, extents: Mapping[str, int]) -> str:
+    """Which extent of a call is no multiple of what `@aligned` promises; empty if all are."""
+    for symbol, multiple in typed.promises.items():
+        if extents.get(symbol, 0) % multiple:
+            return (
+                f"{symbol} = {extents[symbol]} is not a multiple of {multiple}, which @aligned promises"
+            )
+    return ""
 
 
 def refusal_of_code(contract: LaunchContract, target: Target) -> str:

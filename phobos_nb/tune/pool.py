@@ -19,7 +19,9 @@ Task = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 class Caller:
     """What each worker process holds: it calls functions it is sent."""
 
-    def run(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def run(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> Any:
         """Call one function."""
         return function(*arguments, **named)
 
@@ -40,9 +42,7 @@ class WorkerPool(Executor):
         self._idle = threading.Semaphore(0)
         self._closed = False
 
-    def submit(
-        self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Future[T]:
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Queue a call."""
         if self._closed:
             raise RuntimeError("the pool is shut down")

@@ -29,7 +29,10 @@ class References:
 
 
 def given(
-    reference: Reference, outputs: Sequence[str], values: Mapping[str, Any], to_host: Callable[[Any], Any]
+    reference: Reference,
+    outputs: Sequence[str],
+    values: Mapping[str, Any],
+    to_host: Callable[[Any], Any],
 ) -> References:
     """The caller's reference on copies of the arguments; `PhobosError` where an output is missing."""
     found: Any = reference
@@ -74,9 +77,7 @@ def by_meaning(
         if time.perf_counter() > stop:
             break
     if done == total:
-        return References(
-            {n: Expected(_comparable(a)) for n, a in written.items()}, "the NumPy meaning"
-        )
+        return References({n: Expected(_comparable(a)) for n, a in written.items()}, "the NumPy meaning")
     expected = {
         name: Expected(_comparable(array), _bits(array) != _bits(before[name]))
         for name, array in written.items()

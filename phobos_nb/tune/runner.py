@@ -114,9 +114,7 @@ class LiveRunner:
         except (RemoteError, WorkerTimeoutError, WorkerCrashError) as error:
             return self._fault(compiled.constants, error, time.perf_counter() - begun)
         self._compiled[name] = compiled
-        return Measured(
-            compiled.constants, times, (), verdict.error, compiled.facts, compiled.seconds
-        )
+        return Measured(compiled.constants, times, (), verdict.error, compiled.facts, compiled.seconds)
 
     def time(self, constants: Constants, samples: int) -> tuple[float, ...] | Failed:
         """Time again, after loading anew where the bench's process was lost in between."""

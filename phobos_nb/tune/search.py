@@ -51,6 +51,10 @@ class Event:
 Listener = Callable[[Event], None]
 
 
+def _nobody(event: Event) -> None:
+    """Stands for a listener."""
+
+
 class Peer(Protocol):
     """Something else that computes the same; timed in the same rounds."""
 
@@ -78,7 +82,7 @@ class Search:
     ) -> None:
         self._runner, self._strategy, self._plan = runner, strategy, plan
         self._total, self._known = total, dict(known or {})
-        self._tell_listener = listener or (lambda event: None)  # noqa: ARG005 - nobody listens
+        self._tell_listener = listener or _nobody
         self._peers = dict(peers or {})
         self._begun = time.perf_counter()
         self._fresh = 0
@@ -198,9 +202,7 @@ class Search:
             self.outcomes[name] = again
         return isinstance(again, Measured)
 
-    def _round(
-        self, rounds: dict[str, list[float]], shuffle: Callable[[list[str]], None]
-    ) -> None:
+    def _round(self, rounds: dict[str, list[float]], shuffle: Callable[[list[str]], None]) -> None:
         """Every contender once, in a new order; one that fails leaves the finals."""
         order = list(rounds)
         shuffle(order)
@@ -237,4 +239,3 @@ def finalists(outcomes: Mapping[str, Outcome], most: int) -> list[str]:
 def _first(measured: Measured) -> float:
     """The fastest first time: the first stage runs while compilers keep the machine busy."""
     return min(measured.times)
-

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
@@ -27,9 +28,12 @@ class Space:
             yield dict(zip(self.values, combination, strict=True))
 
     def __contains__(self, constants: object) -> bool:
-        if not isinstance(constants, Mapping) or set(constants) != set(self.values):
+        if not isinstance(constants, Mapping):
             return False
-        return all(constants[name] in values for name, values in self.values.items())
+        found = cast(Constants, constants)
+        return set(found) == set(self.values) and all(
+            found[name] in values for name, values in self.values.items()
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:

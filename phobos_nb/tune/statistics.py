@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """ "faster", "slower" or "tie"; a tie also where too few rounds were run to tell."""
+        """The words "faster", "slower" or "tie"; a tie also where too few rounds were run to tell."""
         if self.high < 1 and self.ratio < 1 - RESOLUTION:
             return "faster"
         if self.low > 1 and self.ratio > 1 + RESOLUTION:

@@ -32,7 +32,7 @@ class WorkerCrashError(RuntimeError):
 
 
 class RemoteError(RuntimeError):
-    """The work raised an exception in the child, which lives on. `kind` is the exception's class name."""
+    """The work raised an exception in the child, which lives on. kind: the exception's class."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(f"{kind}: {text}")
@@ -46,7 +46,9 @@ class Worker:
     child starts with the first call, and again with the first one after it was lost.
     """
 
-    def __init__(self, factory: Callable[..., Any], *arguments: Any, timeout: float | None = None) -> None:
+    def __init__(
+        self, factory: Callable[..., Any], *arguments: Any, timeout: float | None = None
+    ) -> None:
         self._factory, self._arguments, self._timeout = factory, arguments, timeout
         self._child: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
@@ -93,7 +95,7 @@ class Worker:
             return
         key = secrets.token_bytes(16)
         with Listener(authkey=key) as listener:
-            self._errors = tempfile.TemporaryFile()
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
             self._child = _start(str(listener.address), key, self._errors)
             self._pipe = _accept(listener, self._child)
         self.starts += 1
@@ -136,18 +138,15 @@ def _start(address: str, key: bytes, errors: Any) -> subprocess.Popen[bytes]:
     search = os.pathsep.join(p for p in sys.path if p)
     command = [sys.executable, "-m", "phobos_nb.tune.serve", address]
     # A group of its own: an interrupt of the notebook is the parent's to handle.
-    separate: dict[str, Any] = (
-        {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
-        if sys.platform == "win32"
-        else {"start_new_session": True}
-    )
-    child = subprocess.Popen(
+    group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    child: subprocess.Popen[bytes] = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=errors,
         env=child_environment({"PYTHONPATH": search}),
-        **separate,
+        start_new_session=sys.platform != "win32",
+        creationflags=group,
     )
     stdin = cast(Any, child.stdin)
     stdin.write(key)

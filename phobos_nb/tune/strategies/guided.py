@@ -22,7 +22,7 @@ class Guided:
     """Asks for the configuration with the smallest corrected prediction that was not asked for."""
 
     def __init__(self, setting: Setting) -> None:
-        predict = setting.predict or (lambda _: 1.0)
+        predict = setting.predict or _no_model
         self._samples = setting.samples
         self._space = setting.space
         predicted = [(c, predict(c)) for c in setting.space]
@@ -53,6 +53,11 @@ class Guided:
         weights = [1.0 / (0.5 + d) for d, _ in near]
         logs = [w * math.log(e) for w, (_, e) in zip(weights, near, strict=True)]
         return math.exp(sum(logs) / sum(weights))
+
+
+def _no_model(constants: Constants) -> float:  # noqa: ARG001 - the signature of every model
+    """All alike."""
+    return 1.0
 
 
 def _place(space: Space, constants: Constants) -> tuple[int, ...]:

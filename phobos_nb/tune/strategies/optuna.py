@@ -28,14 +28,14 @@ class Optuna:
         self._seen: dict[str, float | None] = {}
 
     def ask(self) -> Trial | None:
-        """A configuration that was not suggested before; a repeated suggestion is told its known time."""
+        """A configuration that was not suggested before; repeated ones are told their known time."""
         values = self._setting.space.values
         if len(self._seen) >= len(self._setting.space):
             return None
         for _ in range(PATIENCE):
             trial = self._study.ask()
-            places = {n: trial.suggest_int(n, 0, len(v) - 1) for n, v in values.items()}
-            constants = {n: values[n][place] for n, place in places.items()}
+            places: dict[str, int] = {n: trial.suggest_int(n, 0, len(v) - 1) for n, v in values.items()}
+            constants: dict[str, int] = {n: values[n][place] for n, place in places.items()}
             name = label(constants)
             if name not in self._seen:
                 self._seen[name] = None

@@ -1,0 +1,246 @@
+"""`Kernel.tune`: a search for one call's arguments, from the arguments to the remembered winner."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from phobos_nb.arguments.match import name_arguments
+from phobos_nb.arguments.variant import choose_variant
+from phobos_nb.compilation.call import SolvedCall, host_values, on_device, solve
+from phobos_nb.compilation.configuration import Configuration, resolve
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.compilation.remembered import Identity
+from phobos_nb.tune import strategies
+from phobos_nb.tune.bench import Task
+from phobos_nb.tune.check import tolerance_of
+from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText
+from phobos_nb.tune.limits import broken_promise
+from phobos_nb.tune.model import predictor
+from phobos_nb.tune.outcome import Constants, Failed, Kind, Outcome
+from phobos_nb.tune.place import Gpu, Host, Place
+from phobos_nb.tune.pool import WorkerPool
+from phobos_nb.tune.records import Record, Store, conclude, now
+from phobos_nb.tune.reference import References, by_meaning, given
+from phobos_nb.tune.result import Tuning
+from phobos_nb.tune.runner import LiveRunner, Local
+from phobos_nb.tune.search import Event, Peer, Search
+from phobos_nb.tune.settings import Settings, split
+from phobos_nb.tune.snapshot import Snapshot, lay_out, take
+from phobos_nb.tune.space import Space, space_of
+from phobos_nb.tune.worker import Worker
+
+SAVE_EVERY = 2.0
+"""Seconds between two writes of a record while a search runs."""
+
+
+def autotune(kernel: Kernel, *arguments: Any, grid: Any = None, **named: Any) -> Tuning:
+    """Find the fastest constants for a call; see `settings.Settings` for the options.
+
+    NumPy arrays tune the NumPy meaning on the CPU, arrays on a GPU the compiled kernel there. The
+    arrays are read, never written. An interrupt ends the search and returns what there is.
+    Raises what the call itself would raise, and `PhobosError` for options that cannot be.
+    """
+    settings, named = split(named, [p.name for p in kernel.parameters])
+    kernel = kernel.for_call(arguments, named)
+    values = name_arguments(kernel.name, kernel.parameters, arguments, named)
+    session = Session(kernel, values, grid, settings)
+    known = session.known()
+    if known is not None and session.is_answered_by(known):
+        return Tuning(known, kernel)
+    return session.run(known)
+
+
+class Session:
+    """One call to be tuned, with everything found out about it once."""
+
+    def __init__(self, kernel: Kernel, values: Mapping[str, Any], grid: Any, settings: Settings) -> None:
+        self.kernel, self.settings = kernel, settings
+        self.place: Place = Gpu(values, kernel.parameters) if on_device(kernel, values) else Host()
+        self.values = dict(values) if isinstance(self.place, Gpu) else host_values(values)
+        self.configuration: Configuration = resolve(kernel.options)
+        target = self.configuration.target
+        self.space: Space = space_of(kernel, settings.choices)
+        self.call: SolvedCall = solve(kernel, self.values, self.place.describe, grid, target)
+        self.grid = None if grid is None else self.call.grid
+        self.identity: Identity = kernel.identity(self.call.extents, target, self.place.name)
+        self.store = Store()
+        self.checked = ""
+
+    # Earlier records --------------------------------------------------------------------------------
+
+    def known(self) -> Record | None:
+        """The record of an earlier search under the same conditions."""
+        found = self.store.get(self.identity) if self.settings.resume else None
+        same = found is not None and found.settings.get("cache") == self.settings.cache
+        return found if same else None
+
+    def is_answered_by(self, record: Record) -> bool:
+        """Whether that search left nothing to measure: it came to its end, in the same way."""
+        peers = self.settings.against is None or bool(record.peers)
+        same = record.settings.get("strategy") == self.settings.strategy
+        return same and peers and not record.stopped and dict(record.space) == dict(self.space.values)
+
+    # The search -------------------------------------------------------------------------------------
+
+    def run(self, known: Record | None) -> Tuning:
+        """Search, keep the record, and let later calls of the kernel use its winner."""
+        arrays = take(self.call.arrays, self.values, self.place.to_host)
+        references = self.references(arrays)
+        self.checked = references.source
+        old = {n: o for n, o in known.outcomes.items() if o.constants in self.space} if known else {}
+        with self.executor() as executor:
+            runner = self.runner(executor, self.task(arrays, references))
+            try:
+                search = self.search(runner, old)
+                search.run()
+            finally:
+                runner.close()
+        record = self.record(search)
+        if self.settings.remember:
+            self.store.put(record)
+            self.kernel.choose_anew()
+        return Tuning(
+            record, self.kernel, fresh=len(search.outcomes) - len(old.keys() & search.outcomes)
+        )
+
+    def references(self, arrays: Mapping[str, Snapshot]) -> References:
+        """What outputs are checked against."""
+        outputs = [p.name for p in self.call.typed.tensor_parameters if p.writes]
+        if self.settings.reference is not None:
+            return given(self.settings.reference, outputs, self.values, self.place.to_host)
+        return by_meaning(
+            self.call.typed,
+            lay_out(arrays, np),
+            self.call.scalars,
+            self.call.grid,
+            seconds=self.settings.meaning_seconds,
+            seed=self.settings.seed,
+        )
+
+    def task(self, arrays: Mapping[str, Snapshot], references: References) -> Task:
+        """The call as plain data."""
+        typed, wanted = self.call.typed, self.settings.tolerance
+        rounded = any(use.name == "tensorcore" for use in typed.attributes)
+        return Task(
+            text=self.text,
+            parameters=self.kernel.parameters,
+            arrays=arrays,
+            scalars=self.call.scalars,
+            expected=references.expected,
+            tolerance=tolerance_of(typed.tensor_parameters, rounded) if wanted is None else wanted,
+            grid=self.grid,
+            cold=self.settings.cache == "cold",
+            device=self.place.ordinal,
+        )
+
+    @property
+    def text(self) -> KernelText:
+        """The kernel as text, its options resolved here, where the GPU is known."""
+        options = replace(self.kernel.options, chip=self.configuration.target.name)
+        return KernelText(self.kernel.source, self.kernel.name, options)
+
+    @contextmanager
+    def executor(self) -> Generator[Executor]:
+        """The caller's executor, left open, or processes of our own."""
+        if self.settings.executor is not None:
+            yield self.settings.executor
+            return
+        if not self.place.compiles:
+            with ThreadPoolExecutor(1) as threads:
+                yield threads
+            return
+        pool = WorkerPool(self.settings.width, self.settings.compile_timeout)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def runner(self, executor: Executor, task: Task) -> LiveRunner:
+        """Compiles there, measures in a process of its own."""
+        bench = (
+            Worker(self.place.bench, task) if self.settings.isolate else Local(self.place.bench, task)
+        )
+        width = self.settings.width + 2  # so that compilers stay busy while one is measured
+        return LiveRunner(executor, width, self.job, bench, self.settings.timeout)
+
+    def job(self, constants: Constants) -> Any:
+        """The job for a configuration; one that breaks a promise is refused here, for nothing."""
+        typed = self.kernel.typed({**self.kernel.options.constants, **constants})
+        reason = broken_promise(typed, self.call.extents)
+        if reason:
+            return refuse, Failed(constants, Kind.CONSTRAINT, reason)
+        bits = self.configuration.variant.index_bits
+        grid = self.grid or typed.grid.shape(self.call.extents)
+        variant = choose_variant(self.call.arrays.values(), bits, grid, typed.grid)
+        return self.place.job, CompileJob(self.text, variant, constants)
+
+    def search(self, runner: LiveRunner, known: Mapping[str, Outcome]) -> Search:
+        """The search, not begun; it writes what it has every few seconds."""
+        settings = self.settings
+        target = self.configuration.target
+        setting = strategies.Setting(
+            self.space,
+            settings.samples,
+            settings.trials,
+            settings.seed,
+            predictor(self.kernel, self.call.extents, self.grid, target),
+        )
+        last = time.perf_counter()
+
+        def listen(event: Event) -> None:
+            nonlocal last
+            if settings.listener is not None:
+                settings.listener(event)
+            if settings.remember and time.perf_counter() - last > SAVE_EVERY:
+                last = time.perf_counter()
+                self.store.put(replace(self.record(search), stopped="interrupted"))
+
+        strategy = strategies.make(settings.strategy, setting)
+        search = Search(
+            runner, strategy, settings.plan, len(self.space), known=known, listener=listen,
+            peers=self.peers(),
+        )  # fmt: skip
+        return search
+
+    def peers(self) -> dict[str, Peer]:
+        """The contenders that the settings name, ready to be timed."""
+        if self.settings.against is None:
+            return {}
+        arrays = {name: self.values[name] for name in self.call.arrays}
+        found = self.place.peers(self.call.typed, arrays, self.call.scalars, self.settings.against)
+        cold = self.settings.cache == "cold"
+        return {name: self.place.timed(work, cold) for name, work in found.items()}
+
+    def record(self, search: Search) -> Record:
+        """What the search has found so far."""
+        settings = self.settings
+        circumstances = {
+            "cache": settings.cache,
+            "strategy": settings.strategy,
+            "rounds": settings.rounds,
+            "samples": settings.samples,
+            "seed": settings.seed,
+        }
+        record = Record(
+            self.identity,
+            self.space.values,
+            {},
+            date=now(),
+            checked=self.checked,
+            settings=circumstances,
+            peers=search.peer_rounds,
+            host=self.place.host_facts(),
+        )
+        return conclude(record, search.outcomes, search.stopped)
+
+
+def refuse(failed: Failed) -> Compiled | Failed:
+    """Hands an outcome on that needs no compiling."""
+    return failed

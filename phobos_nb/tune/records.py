@@ -1,0 +1,200 @@
+"""Search results on disk: versioned, written whole or not at all, readable when old or damaged."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from phobos_nb.compilation import remembered
+from phobos_nb.compilation.remembered import FORMAT, Identity
+from phobos_nb.tune.outcome import Measured, Outcome, from_plain, to_plain
+from phobos_nb.tune.statistics import ties_of, winner_of
+
+LOG = logging.getLogger("phobos_nb")
+
+WHAT = "phobos_nb tuning record"
+
+
+class RecordError(ValueError):
+    """A file that is no record this version can read; the text says why."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One search: what it is about, what was found, and under which circumstances.
+
+    best: the winner's constants, None without a right answer. ties: labels of configurations that the
+    rounds do not separate from it. stopped: "" for a search that came to its end. date: ISO, UTC.
+    checked: what answers were compared with. settings: cache, strategy, rounds. peers: rounds by name.
+    host: other circumstances, such as driver and package versions.
+    """
+
+    identity: Identity
+    space: Mapping[str, tuple[int, ...]]
+    outcomes: Mapping[str, Outcome]
+    best: Mapping[str, int] | None = None
+    ties: tuple[str, ...] = ()
+    stopped: str = ""
+    date: str = ""
+    checked: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    peers: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, "tuple[float, ...]"])
+    host: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def now() -> str:
+    """The time, for a record."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def encode(record: Record) -> dict[str, Any]:
+    """The record as JSON's types."""
+    return {
+        "what": WHAT,
+        "format": FORMAT,
+        "identity": record.identity.to_plain(),
+        "best": None if record.best is None else dict(record.best),
+        "ties": list(record.ties),
+        "stopped": record.stopped,
+        "date": record.date,
+        "checked": record.checked,
+        "settings": dict(record.settings),
+        "host": dict(record.host),
+        "space": {n: list(v) for n, v in record.space.items()},
+        "peers": {n: list(v) for n, v in record.peers.items()},
+        "outcomes": [to_plain(o) for o in record.outcomes.values()],
+    }
+
+
+def decode(data: Any) -> Record:
+    """What `encode` wrote, in this format or an older one; `RecordError` for anything else."""
+    if not isinstance(data, dict):
+        raise RecordError("no JSON object")
+    found = cast("dict[str, Any]", data)
+    if found.get("what") != WHAT:
+        raise RecordError("not a tuning record of phobos_nb")
+    number = found.get("format")
+    while number in OLDER:
+        found = OLDER[number](found)
+        number = found.get("format")
+    if number != FORMAT:
+        raise RecordError(f"format {number}, this version reads up to {FORMAT}")
+    try:
+        return _decode(found)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"damaged ({type(error).__name__}: {error})") from error
+
+
+OLDER: Mapping[Any, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""Older formats by number, each with what makes the next one of it; format 1 is the first."""
+
+
+def _decode(data: Mapping[str, Any]) -> Record:
+    outcomes = [from_plain(o) for o in data["outcomes"]]
+    best = data["best"]
+    return Record(
+        identity=Identity(**data["identity"]),
+        space={n: tuple(v) for n, v in data["space"].items()},
+        outcomes={o.label: o for o in outcomes},
+        best=None if best is None else dict(best),
+        ties=tuple(data["ties"]),
+        stopped=data["stopped"],
+        date=data["date"],
+        checked=data["checked"],
+        settings=dict(data["settings"]),
+        peers={n: tuple(v) for n, v in data["peers"].items()},
+        host=dict(data["host"]),
+    )
+
+
+def write(record: Record, path: Path) -> None:
+    """Write a record whole; a foreign or newer file in its place is kept under another name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _set_aside(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(encode(record), file, indent=1)
+            file.write("\n")
+        os.replace(name, path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _set_aside(path: Path) -> None:
+    """Move a file that this version cannot read out of the way, and say so."""
+    if not path.is_file():
+        return
+    try:
+        read(path)
+    except RecordError as error:
+        kept = path.with_suffix(f".kept-{int(path.stat().st_mtime)}")
+        os.replace(path, kept)
+        LOG.warning("%s: %s; kept as %s", path, error, kept.name)
+
+
+def read(path: Path) -> Record:
+    """Read a record; `RecordError` with the reason where that cannot be, `OSError` without a file."""
+    text = path.read_text("utf-8", errors="replace")
+    if not text.strip():
+        raise RecordError("an empty file")
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise RecordError(f"cut short or no JSON ({error})") from error
+    return decode(data)
+
+
+class Store:
+    """The records of one folder; default is where calls look them up."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or remembered.folder()
+
+    def path(self, identity: Identity) -> Path:
+        """Where the record of that identity is, or would be."""
+        return self.folder / identity.file_name
+
+    def get(self, identity: Identity) -> Record | None:
+        """The record of that very identity; None without one, with a warning for an unusable file."""
+        path = self.path(identity)
+        try:
+            found = read(path)
+        except FileNotFoundError:
+            return None
+        except (RecordError, OSError) as error:
+            LOG.warning("%s is not used: %s", path, error)
+            return None
+        return found if found.identity.to_plain() == identity.to_plain() else None
+
+    def put(self, record: Record) -> None:
+        """Write; a folder that cannot be written costs the record, with a warning, not the search."""
+        try:
+            write(record, self.path(record.identity))
+        except OSError as error:
+            LOG.warning("the tuning record was not kept: %s", error)
+
+
+def conclude(record: Record, outcomes: Mapping[str, Outcome], stopped: str) -> Record:
+    """The record with these outcomes and what follows from them: the winner and its ties.
+
+    The winner has the smallest median of the rounds; before any were run, of the first times.
+    """
+    measured = [o for o in outcomes.values() if isinstance(o, Measured)]
+    rounds = {o.label: o.rounds for o in measured if o.rounds}
+    best: Mapping[str, int] | None = None
+    ties: tuple[str, ...] = ()
+    if rounds:
+        name = winner_of(rounds)
+        best, ties = outcomes[name].constants, ties_of(name, rounds)
+    elif measured:
+        best = min(measured, key=lambda o: o.median).constants
+    return replace(record, outcomes=dict(outcomes), stopped=stopped, best=best, ties=ties)

@@ -1,0 +1,137 @@
+"""Counted work of a typed kernel: multiply-adds, bytes asked of memory, per CTA and in all.
+
+Counts follow the text: each loop's trips from its bounds, each tile read, store and dot once per trip.
+Branches count both sides. What depends on data (a `while`, a bound from memory) counts one trip.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from phobos_nb.language.typed import (
+    Binary,
+    Call,
+    Constant,
+    Convert,
+    Expr,
+    Extent,
+    For,
+    Statement,
+    StoreTile,
+    TileRead,
+    TypedKernel,
+)
+from phobos_nb.language.types import TileType
+from phobos_nb.language.walk import blocks, expressions
+
+
+@dataclass(frozen=True)
+class Work:
+    """Of one CTA. flops: of dots, two per multiply-add; elementwise ones: per element of a tile.
+
+    read, written: bytes of global boxes. staged: bytes of dot operands that pass through shared memory.
+    """
+
+    flops: float = 0.0
+    elementwise: float = 0.0
+    read: float = 0.0
+    written: float = 0.0
+    staged: float = 0.0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.flops + other.flops,
+            self.elementwise + other.elementwise,
+            self.read + other.read,
+            self.written + other.written,
+            self.staged + other.staged,
+        )
+
+    def times(self, count: float) -> Work:
+        """The same done several times."""
+        return Work(
+            self.flops * count,
+            self.elementwise * count,
+            self.read * count,
+            self.written * count,
+            self.staged * count,
+        )
+
+
+def work_of(typed: TypedKernel, extents: Mapping[str, int]) -> Work:
+    """The work of a CTA that lies inside all tensors, for given extents."""
+    return _block(typed.body, extents)
+
+
+def _block(body: tuple[Statement, ...], extents: Mapping[str, int]) -> Work:
+    return sum((_statement(s, extents) for s in body), Work())
+
+
+def _statement(statement: Statement, extents: Mapping[str, int]) -> Work:
+    own = sum((_expression(e) for e in expressions(statement)), Work())
+    if isinstance(statement, StoreTile):
+        tile = statement.region
+        own += Work(written=math.prod(tile.shape) * tile.tensor.type.dtype.itemsize)
+    inside = sum((_block(b, extents) for b in blocks(statement)), Work())
+    trips = _trips(statement, extents) if isinstance(statement, For) else 1.0
+    return own + inside.times(trips)
+
+
+def _expression(expr: Expr) -> Work:
+    if isinstance(expr, TileRead):
+        region = expr.region
+        return Work(read=math.prod(region.shape) * region.tensor.type.dtype.itemsize)
+    if isinstance(expr, Call) and expr.builtin in ("dot", "dot_t"):
+        return _dot(expr)
+    if isinstance(expr, Binary | Call) and isinstance(expr.type, TileType):
+        return Work(elementwise=math.prod(expr.type.shape))
+    return Work()
+
+
+def _dot(call: Call) -> Work:
+    tiles = [a.type for a in call.arguments if isinstance(a, Expr) and isinstance(a.type, TileType)]
+    rows, depth = tiles[0].shape[-2:]
+    columns = math.prod(call.type.shape) // rows if isinstance(call.type, TileType) else 1
+    staged = sum(math.prod(t.shape) * t.dtype.itemsize for t in tiles[:2])
+    return Work(flops=2.0 * rows * columns * depth, staged=staged)
+
+
+def _trips(loop: For, extents: Mapping[str, int]) -> float:
+    start, stop, step = (_value(e, extents) for e in (loop.start, loop.stop, loop.step))
+    if start is None or stop is None or not step:
+        return 1.0
+    return float(max(0, math.ceil((stop - start) / step)))
+
+
+def _value(expr: Expr, extents: Mapping[str, int]) -> int | None:
+    """The value of a bound made of constants and extents; None where it depends on more."""
+    match expr:
+        case Constant(value=value):
+            return int(value)
+        case Extent():
+            return extents.get(expr.symbol)
+        case Convert(operand=operand):
+            return _value(operand, extents)
+        case Binary(left=left, right=right):
+            a, b = _value(left, extents), _value(right, extents)
+            return None if a is None or b is None else _apply(expr.op, a, b)
+        case _:
+            return None
+
+
+def _apply(op: str, a: int, b: int) -> int | None:
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/" | "//":
+            return a // b if b else None
+        case "%":
+            return a % b if b else None
+        case _:
+            return None

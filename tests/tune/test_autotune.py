@@ -1,0 +1,137 @@
+"""`Kernel.tune` on NumPy arrays: the whole path on the CPU, through real worker processes."""
+
+import numpy as np
+import pytest
+
+import phobos_nb as ph
+from phobos_nb.compilation import remembered
+from phobos_nb.tune.outcome import Kind
+from phobos_nb.tune.place import Host
+from tests.tune.faults import ShortGrid
+
+SAXPY = """
+@autotune(TILE in [16, 64])
+kernel saxpy(X: tensor<f32>[N], Y: tensor<f32>[N], a: f32) {
+  let i = ctx.block.x
+  Y[i * TILE :+ TILE] = a * X[i * TILE :+ TILE] + Y[i * TILE :+ TILE]
+}
+"""
+SCALE = SAXPY.replace("saxpy", "scale").replace(" + Y[i * TILE :+ TILE]", "")
+QUICK = {"rounds": 9, "samples": 2, "isolate": False}
+
+
+@pytest.fixture(autouse=True)
+def own_records(tmp_path, monkeypatch):
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+
+
+def arrays(n=256):
+    rng = np.random.default_rng(0)
+    return rng.standard_normal(n).astype(np.float32), rng.standard_normal(n).astype(np.float32)
+
+
+def kernel(text=SAXPY):
+    (found,) = ph.compile(text + f"// {np.random.default_rng().integers(1 << 60)}\n")
+    return found
+
+
+def test_a_search_leaves_the_arrays_as_they_were():
+    """An in-place kernel runs many times, yet y is unchanged; one call then does a*x + y once."""
+    x, y = arrays()
+    before = y.copy()
+    saxpy = kernel()
+    tuning = saxpy.tune(x, y, 0.5, **{**QUICK, "isolate": True})
+    np.testing.assert_array_equal(y, before)
+    assert len(tuning.measured) == 3
+    assert tuning.best in [{"TILE": t} for t in (16, 32, 64)]
+    saxpy(x, y, 0.5)
+    np.testing.assert_allclose(y, 0.5 * x + before, rtol=1e-6)
+
+
+def test_the_winner_is_remembered_and_an_unchanged_search_measures_nothing():
+    """The record decides what later calls use; the same search again is a hit with zero launches."""
+    x, y = arrays()
+    saxpy = kernel()
+    first = saxpy.tune(x, y, 0.5, **QUICK)
+    assert first.fresh == 3
+    again = saxpy.tune(x, y, 0.5, **QUICK)
+    assert again.fresh == 0
+    assert again.best == first.best
+    target = ph.compile(SAXPY).saxpy.compile().configuration.target
+    assert saxpy.constants_for({"N": 256}, target, remembered.CPU) == first.best
+    assert remembered.best(saxpy.identity({"N": 512}, target, remembered.CPU)) is None
+
+
+def test_a_comment_is_a_hit_and_a_changed_constant_a_miss():
+    """The record holds for what the program means, not how it is laid out."""
+    x, y = arrays()
+    kernel().tune(x, y, 0.5, **QUICK)
+    assert kernel("// another comment\n" + SAXPY).tune(x, y, 0.5, **QUICK).fresh == 0
+    assert kernel(SAXPY.replace("a * X", "2.0 * a * X")).tune(x, y, 0.5, **QUICK).fresh == 3
+
+
+def test_a_short_grid_is_a_wrong_answer(monkeypatch):
+    """Outputs are poisoned before every check, so a block that was left out cannot hide."""
+    monkeypatch.setattr(Host, "bench", staticmethod(ShortGrid))
+    x, y = arrays()
+    tuning = kernel(SCALE).tune(x, y, 0.5, **QUICK)
+    (failed,) = tuning.failures
+    assert (failed.constants, failed.kind) == ({"TILE": 16}, Kind.WRONG)
+    assert "16 of 256 elements" in failed.reason
+    assert tuning.best != {"TILE": 16}
+
+
+def test_a_given_reference_counts():
+    """A function of the arguments, or outputs by name; against a wrong one nothing wins."""
+    x, y = arrays()
+    good = kernel().tune(x, y, 0.5, reference=lambda v: v["a"] * v["X"].astype(float) + v["Y"], **QUICK)
+    assert good.record.checked == "the given reference"
+    assert good.best is not None
+    bad = kernel().tune(x, y, 0.5, reference={"Y": x}, resume=False, **QUICK)
+    assert bad.best is None
+    assert {f.kind for f in bad.failures} == {Kind.WRONG}
+
+
+def test_a_large_meaning_is_taken_of_some_ctas():
+    """With no time for all CTAs, the corners are checked and the record says how many."""
+    x, y = arrays(64 * 40)
+    tuning = kernel().tune(x, y, 0.5, meaning_seconds=0.0, **QUICK)
+    assert tuning.record.checked == "the NumPy meaning of 2 of 160 CTAs"
+    assert tuning.best is not None
+
+
+def test_the_frame_has_every_configuration_and_the_text_says_what_failed():
+    """One row each with status, interval and reason."""
+    x, y = arrays()
+    tuning = kernel().tune(x, y, 0.5, choices={"TILE": [16, 32]}, **QUICK)
+    assert set(tuning.frame["status"]) <= {"winner", "tie", "ok"}
+    assert list(tuning.frame["TILE"]) == [16, 32]
+    assert "best TILE=" in repr(tuning)
+    assert "2 configurations: 2 measured, none failed" in repr(tuning)
+    assert tuning.best_kernel.options.constants == tuning.best
+
+
+def test_peers_are_timed_in_the_same_rounds():
+    """Functions of the caller's own, by name; 'cublas' needs a GPU."""
+    x, y = arrays()
+    tuning = kernel().tune(x, y, 0.5, against={"numpy": lambda: 0.5 * x + y}, **QUICK)
+    assert len(tuning.record.peers["numpy"]) == 9
+    assert tuning.against("numpy").verdict == "slower"
+    with pytest.raises(ph.PhobosError, match="cublas"):
+        kernel().tune(x, y, 0.5, against="cublas", resume=False, **QUICK)
+
+
+def test_wrong_options_are_errors():
+    """Values that make no sense, and names that are neither options nor parameters."""
+    x, y = arrays()
+    with pytest.raises(ph.PhobosError, match="cache"):
+        kernel().tune(x, y, 0.5, cache="hot")
+    with pytest.raises(ph.PhobosError, match="budget"):
+        kernel().tune(x, y, 0.5, budget=3)
+
+
+def test_the_same_array_twice_is_tuned_as_such():
+    """Y = a*y + y with X and Y one array: allowed, and checked against the same aliasing."""
+    _, y = arrays()
+    tuning = kernel().tune(y, y, 0.5, **QUICK)
+    assert len(tuning.measured) == 3
