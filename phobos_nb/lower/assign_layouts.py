@@ -112,7 +112,23 @@ class _Assigner:
             return self._accumulator(uses.dots)
         if uses.scans:
             return lines(shape(root), self._threads, uses.scans[0].axis.value.data)
+        if self._rows_by_lanes(root, uses):
+            return lines(shape(root), self._threads, 1)
         return self._spread(root, uses)
+
+    def _rows_by_lanes(self, root: SSAValue, uses: _Uses) -> bool:
+        """Whether each thread takes one row of a left operand, because a row is one access.
+
+        Lanes along rows fetch no more sectors then than lanes along k do, and what they store to the
+        k-major buffer lies in neighbouring banks without a pad. Asynchronous copies go by elements.
+        """
+        users = [use.operation for value in self._members[root] for use in value.uses]
+        lefts = {u.a for u in users if isinstance(u, tile.DotOp)}
+        if lefts != {root} or not all(isinstance(u, tile.DotOp) for u in users):
+            return False
+        size, row = byte_width(element(root)), shape(root)[-1]
+        by_registers = not self._target.has("cp.async") or size not in (4, 8)
+        return by_registers and size * row == VECTOR_BYTES and min(map(self._vector, uses.boxes)) == row
 
     def _accumulator(self, dots: list[tile.DotOp]) -> Layout:
         """The thread tile of the first dot of the class; further dots share its grid."""
