@@ -8,6 +8,7 @@ what changed: the step of a grid axis (the name sizes the tile that a CTA owns) 
 * a grid name takes the largest value up to 128 (2048 where it is the only one, as in elementwise
   kernels) that is not wider than the extent needs; while the grid has fewer CTAs than the target
   has SMs, the widest of them steps down;
+* two grid names of a kernel with dots are chosen together instead, see Note [Tile shapes];
 * any other name takes its smallest value from 8 up: measured best for the k slice of an f32 GEMM.
 
 Without extents every name takes its first value. A tuning record, where there is one, beats all this.
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from phobos_nb.compilation.tile_shape import choose_tile, dot_shapes
 from phobos_nb.contract import GridTerm
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import TypedKernel
@@ -27,6 +29,7 @@ WIDEST_TILE = 128
 WIDEST_LINE = 2048
 SMALLEST_SLICE = 8
 SMS_WITHOUT_CARD = 108
+TILE_SIDES = 2
 
 Typed = Callable[[Mapping[str, int]], TypedKernel]
 """The kernel checked with these constants, the rest at their first values."""
@@ -53,8 +56,18 @@ def choose_constants(
     roles = [_role(typed, base, fixed, n) for n in base.space if n not in fixed]
     widest = WIDEST_LINE if sum(bool(r.extents) for r in roles) == 1 else WIDEST_TILE
     chosen = {r.name: _start(r, extents, widest) for r in roles}
-    _fill_the_gpu(roles, chosen, extents, target)
+    sides = [r for r in roles if r.extents]
+    if len(sides) == TILE_SIDES and not base.grid.problem and dot_shapes(base):
+        others = {**fixed, **{n: v for n, v in chosen.items() if n not in [r.name for r in sides]}}
+        values = {r.name: _fitting(r, extents) for r in sides}
+        best = choose_tile(typed, others, values, extents, target, _sms(target))
+        return {**chosen, **{r.name: best[r.name] for r in sides}}
+    _fill_the_gpu(roles, chosen, extents, _sms(target))
     return chosen
+
+
+def _sms(target: Target) -> int:
+    return max((card.sms for card in target.cards), default=SMS_WITHOUT_CARD)
 
 
 def _role(typed: Typed, base: TypedKernel, fixed: Mapping[str, int], name: str) -> Role:
@@ -82,9 +95,15 @@ def _start(role: Role, extents: Mapping[str, int], widest: int) -> int:
     values = _allowed(role, extents)
     if not role.extents:
         return next((v for v in values if v >= SMALLEST_SLICE), values[-1])
-    needed = max(_size(term, extents) for term in role.extents)
-    wide = [v for v in values if v <= widest and (v == values[0] or v < 2 * needed)]
+    wide = [v for v in _fitting(role, extents) if v <= widest]
     return wide[-1] if wide else values[0]
+
+
+def _fitting(role: Role, extents: Mapping[str, int]) -> list[int]:
+    """The allowed values that are not wider than the extent needs, the smallest among them always."""
+    values = _allowed(role, extents)
+    needed = max(_size(term, extents) for term in role.extents)
+    return [v for v in values if v == values[0] or v < 2 * needed]
 
 
 def _allowed(role: Role, extents: Mapping[str, int]) -> list[int]:
@@ -99,10 +118,9 @@ def _size(term: GridTerm, extents: Mapping[str, int]) -> int:
 
 
 def _fill_the_gpu(
-    roles: list[Role], chosen: dict[str, int], extents: Mapping[str, int], target: Target
+    roles: list[Role], chosen: dict[str, int], extents: Mapping[str, int], sms: int
 ) -> None:
     """Step the widest grid name down while CTAs are fewer than SMs."""
-    sms = max((card.sms for card in target.cards), default=SMS_WITHOUT_CARD)
     grid_roles = [r for r in roles if r.extents]
     while _blocks(grid_roles, chosen, extents) < sms:
         smaller = [(chosen[r.name], v, r.name) for r in grid_roles if (v := _below(r, chosen, extents))]

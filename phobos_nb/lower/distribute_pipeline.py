@@ -24,7 +24,8 @@ from phobos_nb.lower import staged
 from phobos_nb.lower.copies import Action, AsyncCopy, Copy, LocatedCopy, RegisterCopy
 from phobos_nb.lower.distribute_dot import Fragment, fragments_of, multiply, narrow, sum_type, widen
 from phobos_nb.lower.layouts import Axis
-from phobos_nb.lower.loop_form import GUARD, LoopForm, form_of
+from phobos_nb.lower.loop_form import GUARD, LoopForm
+from phobos_nb.lower.noted_form import form_of
 from phobos_nb.lower.pipeline_loops import MODE, STAGES
 from phobos_nb.lower.thread_builder import ThreadBuilder
 from phobos_nb.lower.thread_state import ThreadState

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from phobos_nb.lower import loop_form
 from phobos_nb.lower.layouts import WARP, Layout, ThreadGrid, thread_tile
@@ -26,6 +27,21 @@ OVERRIDES = (
 
 GROUP = 8
 """Rows of tiles that neighbouring CTAs share: 4 to 16 measured alike, 1 costs 2 % of a large GEMM."""
+
+OVERLAP = 4
+"""Exponent with which cycles of multiply-adds and of wavefronts add up in `estimate`."""
+
+COPY_CYCLES = 4
+"""Cycles of an SM for one warp's cp.async, in `estimate`."""
+
+WIDEST = 16
+"""Bytes of the widest copy of one thread."""
+
+OTHER_REGISTERS = 28
+"""Registers of a thread beside sums and two sets of fragments; 204 in all for the 16 x 8 winner."""
+
+MOST_CTAS = 4
+"""More CTAs on an SM were not tried."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +86,18 @@ def choose(
     A fixed value that no grid offers is ignored, so that one name can serve several dots.
     """
     wanted = constants or {}
+    names = [n for n in ("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M") if n in wanted]
+    grid = _wanted_grid(shape, threads, wanted, names) if names else best_grid(shape, threads)
+    return _fixed(GemmPlan(grid, unroll_k=_unroll(shape)), target, wanted)
+
+
+def _wanted_grid(
+    shape: DotShape, threads: int, wanted: Mapping[str, int], names: Sequence[str]
+) -> ThreadGrid:
     grids = list(_grids(shape, threads))
-    for name in ("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M"):
-        if name in wanted:
-            grids = [g for g in grids if _named(shape, g)[name] == wanted[name]] or grids
-    plan = GemmPlan(min(grids, key=lambda g: _cost(shape, g)), unroll_k=_unroll(shape))
-    return _fixed(plan, target, wanted)
+    for name in names:
+        grids = [g for g in grids if _named(shape, g)[name] == wanted[name]] or grids
+    return min(grids, key=lambda g: _cost(shape, g))
 
 
 def _named(shape: DotShape, grid: ThreadGrid) -> dict[str, int]:
@@ -133,14 +155,66 @@ def _cost(shape: DotShape, grid: ThreadGrid) -> tuple[float, ...]:
     the one that won on an H200, hence before the wavefronts of a k-step.
     """
     rows, columns = _slots(shape, grid)
+    lane_shape = abs(math.log2(grid.lanes[1] / grid.lanes[0]) - 1)
+    issue = rows // grid.fragment[0] + columns // grid.fragment[1]
+    return (rows * columns, lane_shape, _load_wavefronts(shape, grid), issue)
+
+
+def _load_wavefronts(shape: DotShape, grid: ThreadGrid) -> int:
+    """Wavefronts of shared memory for one warp's fragments of one k-step."""
+    rows, columns = _slots(shape, grid)
     size = shape.operand_bytes
     row_loads = rows // grid.fragment[0] * wavefronts(_row_places(grid), grid.fragment[0] * size)
     column_loads = (
         columns // grid.fragment[1] * wavefronts(_column_places(grid), grid.fragment[1] * size)
     )
-    lane_shape = abs(math.log2(grid.lanes[1] / grid.lanes[0]) - 1)
-    issue = rows // grid.fragment[0] + columns // grid.fragment[1]
-    return (rows * columns, lane_shape, row_loads + column_loads, issue)
+    return row_loads + column_loads
+
+
+def registers_per_thread(slots: Iterable[tuple[int, int]]) -> int:
+    """Registers of a pipelined loop whose dots give a thread so many rows and columns each."""
+    return OTHER_REGISTERS + sum(m * n + 2 * (m + n) for m, n in slots)
+
+
+def resident_ctas(needed: int, threads: int, target: Target) -> int:
+    """CTAs that share an SM by their registers, 1 to `MOST_CTAS`."""
+    return max(1, min(MOST_CTAS, target.registers_per_sm // (threads * needed)))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What `estimate` tells of one CTA: cycles of a full SM per k-step, sums and registers a thread."""
+
+    cycles: float
+    sums: int
+    registers: int
+
+
+def estimate(shapes: Sequence[DotShape], threads: int, target: Target, *, narrow: bool) -> Estimate:
+    """The cost of one k-step of all dots; `narrow`: no copy moves more than one element.
+
+    Multiply-adds and wavefronts overlap, not wholly; copies come on top, A's by single elements since
+    they transpose. Fitted to an H200: f32 tiles of 128 x 256, 256 x 128, 64 x 256, 64 x 128, 128 x 64
+    and 64 x 64 on 256 threads reached 52.9, 50.2, 52.5, 45.2, 41.1 and 31.4 TFLOP/s, in ratios 1, 0.95,
+    0.99, 0.85, 0.78, 0.59; this gives 1, 0.96, 0.93, 0.81, 0.75, 0.59.
+    """
+    warps = threads // WARP
+    cycles, slots = 0.0, list[tuple[int, int]]()
+    for shape in shapes:
+        grid = best_grid(shape, threads)
+        slots.append(_slots(shape, grid))
+        multiply = math.prod(slots[-1]) * threads / target.fma["f32"]
+        waves = _load_wavefronts(shape, grid) * warps
+        wide = 1 if narrow else max(1, WIDEST // shape.operand_bytes)
+        copies = (shape.rows + shape.columns / wide) / WARP
+        cycles += (multiply**OVERLAP + waves**OVERLAP) ** (1 / OVERLAP) + COPY_CYCLES * copies
+    return Estimate(cycles, sum(map(math.prod, slots)), registers_per_thread(slots))
+
+
+@cache
+def best_grid(shape: DotShape, threads: int) -> ThreadGrid:
+    """The grid that costs least where the caller fixes nothing."""
+    return min(_grids(shape, threads), key=lambda g: _cost(shape, g))
 
 
 def _row_places(grid: ThreadGrid) -> list[int]:

@@ -23,9 +23,11 @@ from phobos_nb.ir.fold import constant_value
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.finish import is_pure
+from phobos_nb.lower.gemm_plan import registers_per_thread, resident_ctas
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, set_layout, shape
 from phobos_nb.lower.layouts import Layout, blocked
-from phobos_nb.lower.loop_form import LoopForm, choose_form
+from phobos_nb.lower.loop_form import LoopForm, choose_form, default_stages
+from phobos_nb.lower.noted_form import note_form
 from phobos_nb.target import Target
 
 STAGES = "phobos.stages"
@@ -34,16 +36,7 @@ STAGES = "phobos.stages"
 MODE = "phobos.copies"
 """Attribute of a pipelined loop: "async" (cp.async) or "registers" (through registers, two stages)."""
 
-DEEPEST = 3
-"""Stages by default where copies are asynchronous, as in the measured winner."""
-
 REGISTER_STAGES = 2
-
-OTHER_REGISTERS = 28
-"""Registers of a thread beside sums and two sets of fragments; 204 in all for the 16 x 8 winner."""
-
-MOST_BLOCKS = 4
-"""More CTAs on an SM were not tried."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +64,12 @@ def pipeline_loops(
             reports.append(LoopReport(line, 1, "", reason))
             continue
         _share_the_sm(loop, kernel, target, constants)
-        stages, mode = _choose(loop, kernel, target, constants)
+        mode = "async" if _can_be_async(loop, target) else "registers"
+        form = _form(loop, kernel, mode, constants)
+        stages = _stages(loop, kernel, target, constants, mode, form)
         if stages > 1:
             _rewrite(loop, kernel, stages, mode)
-            _form(loop, kernel, mode, constants).attach(loop)
+            note_form(loop, form)
         short = "STAGES is 1" if constants.get("STAGES") == 1 else _shortage(loop, target)
         reports.append(LoopReport(line, stages, mode, "" if stages > 1 else short))
     return tuple(reports)
@@ -166,18 +161,21 @@ def _copies(loop: scf.ForOp) -> Iterator[tuple[tile.LoadOp, staged.WriteOp, stag
             yield op.value.owner, op, op.buffer.owner
 
 
-def _choose(
-    loop: scf.ForOp, kernel: KernelOp, target: Target, constants: Mapping[str, int]
-) -> tuple[int, str]:
-    """How many stages, and how the copies are made."""
+def _stages(
+    loop: scf.ForOp,
+    kernel: KernelOp,
+    target: Target,
+    constants: Mapping[str, int],
+    mode: str,
+    form: LoopForm,
+) -> int:
+    """How many stages: the caller's number, else the default, the default only as far as it fits."""
     bytes_each = sum(_bytes(b) for _, _, b in _copies(loop))
-    mode = "async" if _can_be_async(loop, target) else "registers"
-    wanted = constants.get("STAGES", DEEPEST)
-    if mode == "registers":
-        wanted = min(wanted, REGISTER_STAGES)
+    most = default_stages(form.slices) if mode == "async" else REGISTER_STAGES
+    if "STAGES" in constants:
+        return constants["STAGES"] if mode == "async" else min(constants["STAGES"], most)
     ctas = max(1, kernel.min_blocks.value.data)
-    room = max(1, target.shared_per_cta_optin // (bytes_each * ctas))
-    return (wanted if "STAGES" in constants else min(wanted, room)), mode
+    return min(most, max(1, target.shared_per_cta_optin // (bytes_each * ctas)))
 
 
 def _share_the_sm(
@@ -188,12 +186,10 @@ def _share_the_sm(
     if kernel.min_blocks.value.data or kernel.max_registers.value.data or loops != [loop]:
         return
     threads = kernel.threads.value.data
-    needed = OTHER_REGISTERS
-    for dot in [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]:
-        rows, columns = layout_of(dot.acc, threads).slots
-        needed += rows * columns + 2 * (rows + columns)
-    blocks = target.registers_per_sm // (threads * needed)
-    wanted = constants.get("MIN_BLOCKS", min(blocks, MOST_BLOCKS))
+    dots = [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]
+    slots = [layout_of(dot.acc, threads).slots for dot in dots]
+    needed = registers_per_thread((rows, columns) for rows, columns in slots)
+    wanted = constants.get("MIN_BLOCKS", resident_ctas(needed, threads, target))
     kernel.min_blocks = IntegerAttr(max(1, wanted), i64)
 
 
