@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--peak-{unit}", type=float, metavar="T", help=f"the card's TFLOP/s of {meaning}"
         )
-    parser.add_argument("--csv", type=Path, metavar="PATH", help="write the figures here")
+    parser.add_argument("--csv", nargs="?", const=Path("bench.csv"), type=Path, metavar="PATH",
+                        help="write the figures to a file (default: bench.csv)")  # fmt: skip
 
 
 def run(parsed: argparse.Namespace) -> int:

@@ -6,12 +6,12 @@ import struct
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phobos_nb.arguments.make import numpy_dtype
+from phobos_nb.arguments.show import shown_line
 from phobos_nb.contract import LaunchContract, Output
 from phobos_nb.cuda.driver import cupy, driver_api
 from phobos_nb.cuda.output_form import HEAD, RECORDS, SYMBOL
@@ -58,14 +58,13 @@ def read_records(contract: LaunchContract, count: int, records: NDArray[np.uint6
 
 def formatted(place: Output, words: Sequence[int]) -> str:
     """The text of one record, its values written as NumPy writes scalars of their types."""
-    shown = [_value(kind, word) for kind, word in zip(place.types, words, strict=False)]
-    return place.text.format(*shown)
+    numbers = [_number(kind, word) for kind, word in zip(place.types, words, strict=False)]
+    return shown_line(place.text, place.types, numbers)
 
 
-def _value(kind: str, word: int) -> str:
-    packed = struct.pack("=Q", word)
-    number: Any = struct.unpack("=d" if SCALARS[kind].is_float else "=q", packed)[0]
-    return str(numpy_dtype(kind).type(number))
+def _number(kind: str, word: int) -> float:
+    """What a word holds: f64 bits, or an integer in two's complement."""
+    return struct.unpack("=d" if SCALARS[kind].is_float else "=q", struct.pack("=Q", word))[0]
 
 
 def _failure(contract: LaunchContract, text: str, block: int, thread: int) -> Diagnostic:

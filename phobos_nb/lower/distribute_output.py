@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from string import Formatter
 
 from xdsl.dialects.builtin import IndexType, IntegerType, StringAttr, f64, i32, i64
 from xdsl.ir import SSAValue
@@ -33,6 +34,7 @@ def distribute_assert(state: ThreadState, op: tile.AssertOp) -> None:
         return
     place = place_of(op)
     where = f"{place.name}:{place.line}: " if place else ""
+    where = where.replace("{", "{{").replace("}", "}}")
     arguments = [state.get(a) for a in op.arguments]
 
     def fail() -> None:
@@ -49,13 +51,12 @@ def _once(state: ThreadState, once: object) -> SSAValue | None:
 
 def _printf(state: ThreadState, text: str, arguments: Sequence[SSAValue]) -> None:
     """C's format with arguments widened to what a variadic call takes."""
-    pieces = text.replace("%", "%%").replace("{{", "\0").replace("}}", "\1").split("{}")
     passed = [_widened(state, a) for a in arguments]
-    whole = pieces[0]
-    for piece, (_, form) in zip(pieces[1:], passed, strict=True):
-        whole += form + piece
-    whole = whole.replace("\0", "{").replace("\1", "}") + "\n"
-    output = state.b.insert(gpu.PrintfOp(whole, [v for v, _ in passed]))
+    forms = iter([form for _, form in passed])
+    whole = ""
+    for piece, hole, _, _ in Formatter().parse(text):
+        whole += piece.replace("%", "%%") + ("" if hole is None else next(forms))
+    output = state.b.insert(gpu.PrintfOp(f"{whole}\n", [v for v, _ in passed]))
     output.attributes[TEXT] = StringAttr(text)
     output.attributes[TYPES] = StringAttr(" ".join(_type_name(a) for a in arguments))
 

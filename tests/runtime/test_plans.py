@@ -134,3 +134,27 @@ def test_places_that_print_are_in_the_contract(debug):
     assert ("return;" in found.cuda) == debug
     assert "printf" not in found.cuda
     assert "ph_output" in found.ptx
+
+
+SAME = """
+kernel show(X: tensor<f32>[N], H: tensor<f16>[N], n: i64) {
+  X[ctx.block.x * 64 :+ 64] = 1.0
+  let i = ctx.thread
+  if i < 3 {
+    print("{{{}}} x {} h {} {}", i - 1, X[i] / 3.0, H[i], X[i] > 0.5)
+  }
+  print("100% of {}", n)
+}
+"""
+
+
+def test_prints_look_the_same_on_the_cpu_and_in_the_simulator(capsys):
+    """Both write values as NumPy writes scalars of their types, in the order of the threads."""
+    kernel = ph.compile(SAME).show
+    x, h = np.zeros(64, np.float32), np.arange(64, dtype=np.float16) / 10
+    simulated = kernel.simulate(x, h, 2**40).printed
+    kernel(x, h, 2**40)
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(simulated) == sorted(lines)
+    assert "{-1} x 0.33333334 h 0.0 True" in lines
+    assert "100% of 1099511627776" in lines

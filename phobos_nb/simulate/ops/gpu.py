@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from xdsl.dialects import gpu as xdsl_gpu
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
+from phobos_nb.arguments.show import shown_line
 from phobos_nb.ir.dialects.gpu import PrintfOp, ShuffleMode, ShuffleOp
 from phobos_nb.simulate.barriers import arrive
 from phobos_nb.simulate.findings import report_lanes
@@ -153,15 +155,23 @@ _FIELD = re.compile(r"%[-+ 0#]*\d*(?:\.\d+)?(?:hh|h|ll|l|z)?[diufFeEgGxXcs%]")
 
 def _printf(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, PrintfOp)
-    text, arguments = op.format.data, d.slots(op.arguments)
+    show, arguments = _line_of(op), d.slots(op.arguments)
 
     def step(m: Machine, s: Strand) -> None:
         for lane in s.active.tolist():
             values = [s.values[a] for a in arguments]
             shown = [v[lane].item() if is_array(v) else v for v in values]
-            m.prints.append((int(s.gid[lane]), format_c(text, shown)))
+            m.prints.append((int(s.gid[lane]), show(shown)))
 
     return step
+
+
+def _line_of(op: PrintfOp) -> Callable[[list[Any]], str]:
+    """From values to the line: by the author's text where the lowering left it, else by C's format."""
+    text, types = op.attributes.get("phobos.text"), op.attributes.get("phobos.types")
+    if isinstance(text, StringAttr) and isinstance(types, StringAttr):
+        return partial(shown_line, text.data, types.data.split())
+    return partial(format_c, op.format.data)
 
 
 def format_c(text: str, values: list[Any]) -> str:
