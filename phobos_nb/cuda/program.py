@@ -40,7 +40,6 @@ class Program:
         addresses: list[Write] = []
         values: list[Write] = []
         starts: list[Start] = []
-        self._memory: list[Parameters] = []
         for launch, (kernel, grid) in zip(plan.launches, loaded, strict=True):
             if 0 in grid:
                 continue
@@ -49,8 +48,7 @@ class Program:
             parameters.write_layout(_extents(contract, extents, described), described)
             addresses.append(_picked(parameters.write_addresses, _names(contract, "pointer"), places))
             values.append(_picked(parameters.write_scalars, _names(contract, "scalar"), scalars))
-            starts.append(starter(kernel, contract, grid, parameters.address))
-            self._memory.append(parameters)
+            starts.append(starter(kernel, contract, grid, parameters))
         self.write_addresses = _in_order(addresses)
         self.write_scalars = _in_order(values)
         self.start = _in_order(starts)

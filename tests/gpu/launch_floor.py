@@ -23,7 +23,7 @@ def floors(dispatcher: Dispatcher, arguments: tuple[Any, ...]) -> dict[str, Work
     program.write_scalars(*ready.values)
     contract = plan.contract
     shared = contract.shared_bytes if contract.dynamic_shared else 0
-    table = program._memory[0].address
+    table = program.start.parameters.address
     shape = (*grid, contract.threads, 1, 1, shared)
     launch, stream_of, scan = driver_api().launchKernel, library.stream, library.scan
     return {

@@ -1,6 +1,9 @@
 """Parameter buffers and the overlap guard of launch plans; no GPU is needed for either."""
 
 import ctypes
+import gc
+import weakref
+from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -15,8 +18,10 @@ from phobos_nb.contract import (
     Variant,
     entry_arguments,
 )
+from phobos_nb.cuda import launch
 from phobos_nb.cuda.guard import OverlapGuard
 from phobos_nb.cuda.launch import Parameters, bfloat16_bits
+from phobos_nb.cuda.loading import LoadedKernel
 
 PARAMETERS = (
     TensorParameter("x", "f32", ("n", "m")),
@@ -81,6 +86,20 @@ def test_scalars_that_do_not_fit_are_never_wrapped():
     parameters = Parameters(contract(Variant()))
     with pytest.raises(OverflowError):
         parameters.write_scalars(True, 1e39, 0.0, 0.0, 0)
+
+
+def test_a_start_keeps_what_it_launches_with(monkeypatch):
+    """The parameter memory and the loaded code live as long as the function that launches with them."""
+    monkeypatch.setattr(launch, "driver_api", lambda: SimpleNamespace(launchKernel=None))
+    parameters, kernel = Parameters(contract(Variant())), LoadedKernel(1, 2, 32)
+    start = launch.starter(kernel, contract(Variant()), (1, 1, 1), parameters)
+    kept = weakref.ref(parameters), weakref.ref(kernel)
+    del parameters, kernel
+    gc.collect()
+    assert all(ref() is not None for ref in kept)
+    del start
+    gc.collect()
+    assert all(ref() is None for ref in kept)
 
 
 def test_bfloat16_rounds_to_nearest_even():
