@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from phobos_nb.ir.dialects.gpu import FuncOp
@@ -38,9 +38,3 @@ def decode(kernel: FuncOp) -> Program:
 def _end(m: Machine, s: Strand) -> int:
     del m, s
     return END
-
-
-def integer_attribute(op: Operation, name: str) -> int:
-    """A discardable integer attribute, 0 when it is absent."""
-    value = op.attributes.get(name)
-    return value.value.data if isinstance(value, IntegerAttr) else 0

@@ -108,12 +108,6 @@ def arrive(m: Machine, s: Strand, group: MBarriers, index: Value, op: int, bytes
     group.complete()
 
 
-def transfer(group: MBarriers, cta: int, index: int, bytes_: int) -> None:
-    """Some bytes of a bulk copy have landed."""
-    group.bytes[cta, index] -= bytes_
-    group.complete()
-
-
 def phase_is_complete(s: Strand, group: MBarriers, index: Value, parity: Value) -> bool:
     """Whether the phase of that parity is the last completed one, for all active lanes."""
     cta, number, _ = _where(s, index)

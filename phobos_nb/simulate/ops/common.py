@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from phobos_nb.ir.dialects.shapes import shape_of
@@ -69,11 +68,6 @@ def settle(value: Any, dtype: DTypeLike) -> Value:
     if dtype.kind in "iub":
         return value.item() if hasattr(value, "item") else value
     return dtype.type(value)
-
-
-def is_vector(type_: Attribute) -> bool:
-    """Whether a type is a vector."""
-    return isinstance(type_, VectorType)
 
 
 def static_shape(type_: Attribute) -> tuple[int, ...]:
