@@ -181,6 +181,7 @@ class _Launch:
             self._shared_shadow(shared, clocks),
             self.shadows,
             self.counts,
+            self.contract.target,
             masked=self.masked,
             prints=self.prints,
         )

@@ -60,6 +60,7 @@ class Machine:
     shared_shadow: Shadow | None
     global_shadows: dict[int, Shadow]
     counts: list[int]
+    target: str
     traced: bool = False
     probe: Probe | None = None
     strands: list[Strand] = field(default_factory=list[Strand])

@@ -1,9 +1,4 @@
-"""Rows of `nvgpu.ldmatrix` and `nvgpu.mma.sync`: a warp's fragments and its product.
-
-Products are exact; they and the accumulator are added in f64 and rounded once to the accumulator's
-type. The tensor cores add with fewer bits and truncate, so results agree within
-k * 2**-23 * sum(|a * b|), not bit by bit.
-"""
+"""Rows of `nvgpu.ldmatrix` and `nvgpu.mma.sync`: a warp's fragments and its product."""
 
 from __future__ import annotations
 
@@ -20,6 +15,7 @@ from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import WARP, Strand
+from phobos_nb.simulate.tensor_cores import multiply_accumulate
 from phobos_nb.simulate.values import Array, DTypeLike, Ref
 
 TF32_MASK = np.uint32(0xFFFFE000)
@@ -89,8 +85,9 @@ def _product(d: Decoder, op: Operation) -> Step:
         left = scatter(operand(v[a], n), of_a, (rows, depth), exact)
         right = scatter(operand(v[b], n), of_b, (depth, columns), exact)
         acc = np.broadcast_to(v[c], (*v[c].shape[:-1], n))
-        total = np.matmul(left, right) + scatter(acc, of_c, (rows, columns), exact)
-        v[r] = gather(total, of_c).astype(target)
+        start = scatter(acc, of_c, (rows, columns), target)
+        total = multiply_accumulate(m.target, left, right, start, source, target)
+        v[r] = gather(total, of_c)
 
     return step
 
