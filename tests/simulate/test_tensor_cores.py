@@ -34,7 +34,7 @@ def test_the_sum_is_rounded_toward_zero():
 
 
 def test_blocks_round_in_between():
-    """Two addends of half a unit, 8 apart: Ampere drops each in its own block, Hopper adds them first."""
+    """Two addends of half a unit, 8 apart: Ampere drops each in its block, Hopper adds them first."""
     a = [2.0**-12] + [0] * 7 + [2.0**-12] + [0] * 7
     assert dot("sm_80", a, [2.0**-12] * 16, 1.0) == 1.0
     assert dot("sm_90a", a, [2.0**-12] * 16, 1.0) == 1.0 + 2.0**-23
