@@ -1,4 +1,4 @@
-"""The command line: `phobos-nb emit | run | simulate | bench | doctor | cache`.
+"""The command line: `phobos-nb emit | run | simulate | tune | bench | doctor | cache`.
 
 Exit codes: 0 done, 1 the program or its data is at fault (the diagnostic is on standard error),
 2 the command line is.
@@ -33,13 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    from phobos_nb.cli import bench, cache, doctor, emit, run
+    from phobos_nb.cli import bench, cache, doctor, emit, run, tune
 
     top = argparse.ArgumentParser(
         prog="phobos-nb", description="GPU kernels in the Phobos tile language"
     )
     top.add_argument("--version", action="version", version=f"phobos_nb {__version__}")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for module in (emit, run, bench, doctor, cache):
+    for module in (emit, run, tune, bench, doctor, cache):
         module.register(commands)
     return top

@@ -37,8 +37,7 @@ def given(
     """The caller's reference on copies of the arguments; `PhobosError` where an output is missing."""
     found: Any = reference
     if callable(reference):
-        copies = {n: v.copy() if hasattr(v, "copy") else v for n, v in values.items()}
-        found = reference(copies)
+        found = reference({n: _copy(v) for n, v in values.items()})
     if not isinstance(found, Mapping):
         found = {outputs[0]: found} if len(outputs) == 1 else {}
     missing = [name for name in outputs if name not in found]
@@ -47,6 +46,12 @@ def given(
         raise PhobosError([Diagnostic("PH701", message, stage="tune")])
     host = {name: np.asarray(to_host(found[name])) for name in outputs}
     return References({n: Expected(_comparable(a)) for n, a in host.items()}, "the given reference")
+
+
+def _copy(value: Any) -> Any:
+    """A copy of an array (torch calls it a clone); scalars as they are."""
+    copy = getattr(value, "clone", None) or getattr(value, "copy", None)
+    return copy() if copy else value
 
 
 def by_meaning(

@@ -41,13 +41,12 @@ class Local:
     def __init__(self, factory: Callable[..., Bench], *arguments: Any) -> None:
         self._make = lambda: factory(*arguments)
         self._bench: Bench | None = None
-        self.starts = 0
+        self.generation = 1
 
     def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:  # noqa: ARG002 - nothing can end a call in this process
         """Call a method of the bench."""
         if self._bench is None:
             self._bench = self._make()
-            self.starts += 1
         try:
             return getattr(self._bench, method)(*arguments)
         except Exception as error:
@@ -56,6 +55,7 @@ class Local:
     def close(self) -> None:
         """Forget the bench."""
         self._bench = None
+        self.generation += 1
 
 
 class LiveRunner:
@@ -120,7 +120,7 @@ class LiveRunner:
         """Time again, after loading anew where the bench's process was lost in between."""
         name, begun = label(constants), time.perf_counter()
         try:
-            if self._loaded.get(name) != self._bench.starts:
+            if self._loaded.get(name) != self._bench.generation:
                 self._check(name, self._compiled[name])
             return self._bench.call("time", name, samples, timeout=self._timeout)
         except (RemoteError, WorkerTimeoutError, WorkerCrashError) as error:
@@ -132,7 +132,7 @@ class LiveRunner:
 
     def _check(self, name: str, compiled: Compiled) -> Verdict:
         verdict = cast(Verdict, self._bench.call("check", name, compiled, timeout=self._timeout))
-        self._loaded[name] = self._bench.starts
+        self._loaded[name] = self._bench.generation
         return verdict
 
     def _fault(self, constants: Constants, error: Exception, seconds: float) -> Failed:

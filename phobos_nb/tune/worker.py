@@ -53,7 +53,7 @@ class Worker:
         self._child: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._errors: Any = None
-        self.starts = 0
+        self._starts = 0
 
     def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
         """Call a method of the child's object.
@@ -69,9 +69,9 @@ class Worker:
             raise
 
     @property
-    def running(self) -> bool:
-        """Whether the child is there with its object."""
-        return self._pipe is not None
+    def generation(self) -> int:
+        """The number of the child that the next call will ask: what an earlier one held is lost."""
+        return self._starts if self._pipe is not None else self._starts + 1
 
     def close(self) -> None:
         """End the child."""
@@ -98,7 +98,7 @@ class Worker:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the child
             self._child = _start(str(listener.address), key, self._errors)
             self._pipe = _accept(listener, self._child)
-        self.starts += 1
+        self._starts += 1
         if self._pipe is None:
             self._crashed("did not start")
         try:
