@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -58,7 +59,7 @@ def judge(program: Program, paths: Paths = Paths()) -> Failure | None:
         return _judge(program, paths)
     except PhobosError as error:
         first = error.diagnostics[0]
-        return Failure("diagnostic", f"{first.code}", str(error))
+        return Failure("diagnostic", f"{first.code} {_anonymous(first.message)}", str(error))
     except UpstreamError as error:
         return Failure("upstream", _pattern(str(error)), str(error))
     except Exception as error:
@@ -99,7 +100,7 @@ def _judge(program: Program, paths: Paths) -> Failure | None:
     failure = (
         _findings(result)
         or compare(program, expected, result.outputs)
-        or _prints(said, result.prints)
+        or _prints(said, result.printed)
     )
     if failure is not None:
         return failure
@@ -177,6 +178,11 @@ def _machine_code(program: Program, target: str) -> None:
 def with_text(program: Program, text: str) -> Program:
     """The same call of another text."""
     return replace(program, text=text)
+
+
+def _anonymous(message: str) -> str:
+    """A message without the names and numbers of one program."""
+    return re.sub(r"\d+", "#", message)[:90]
 
 
 def _pattern(message: str) -> str:

@@ -64,7 +64,7 @@ def convert(value: Value, dtype: str, text: str | None = None) -> Value:
         value, text=f"{dtype}({value.text})" if text is None else text, dtype=dtype, atom=True, constant=False
     )
     if dtype == value.dtype:
-        return out
+        return value if text is None else out
     if dtype == "bool":
         same(value)
         return replace(out, low=0, high=1, grain=1, error=0.0, special=False)

@@ -9,7 +9,7 @@ from tests.fuzz.generate import Program
 from tests.fuzz.judge import Failure, Paths, judge, with_text
 
 
-def shrunk(program: Program, failure: Failure, paths: Paths, seconds: float = 20) -> Program:
+def shrunk(program: Program, failure: Failure, paths: Paths, seconds: float = 8) -> Program:
     """The program without the lines that its failure does not need, as far as the time goes."""
     limit = time.monotonic() + seconds
     changed = True
