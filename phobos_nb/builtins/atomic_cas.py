@@ -66,4 +66,5 @@ SPEC = Builtin(
     reference=reference,
     build=build,
     pure=False,
+    writes=True,
 )

@@ -45,6 +45,7 @@ class Builtin:
     build(builder, call, values): emits tile MLIR and returns the value, or None for an effect. Imports
       xDSL inside the function only.
     pure: same arguments give the same value and nothing else happens.
+    writes: it changes elements of its tensor arguments.
     zero_preserving: f(0) == 0 for a one-argument elementwise built-in, for the filler analysis.
     """
 
@@ -56,6 +57,7 @@ class Builtin:
     reference: Callable[..., Any]
     build: Callable[..., Any]
     pure: bool = True
+    writes: bool = False
     zero_preserving: bool = False
 
 

@@ -40,7 +40,7 @@ def read(body: Body) -> frozenset[str]:
 
 
 def _changed_by(expr: Expr, builtins: Builtins) -> tuple[Tensor, ...]:
-    if not isinstance(expr, Call) or builtins[expr.builtin].pure:
+    if not isinstance(expr, Call) or not builtins[expr.builtin].writes:
         return ()
     return tuple(a for a in expr.arguments if isinstance(a, Tensor))
 

@@ -220,7 +220,7 @@ class _Launch:
             recorder.line_records(),
             recorder.barrier_records(),
             recorder.events,
-            [text for _, text in self.prints],
+            [text.removesuffix("\n") for _, text in self.prints],
             sum(recorder.instructions),
             ctas,
             Writers(self.shape, self.tensors, self.shadows, self.program.places),

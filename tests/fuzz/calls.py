@@ -286,7 +286,9 @@ def dot(ctx: Context, want: Want) -> Value:
     name = ctx.pick(["dot", "dot_t"])
     right = draw(ctx, want.smaller(second, (columns, depth) if name == "dot_t" else (depth, columns)))
     ctx.mark(named(name), f"dot:{first}:{second}")
-    return rules.product(f"{name}({left.text}, {right.text})", left, right, depth, want.shape, want.dtype)
+    return rules.product(
+        f"{name}({left.text}, {right.text})", left, right, depth, want.shape, want.dtype
+    )
 
 
 def elements(shape: Shape) -> int:

@@ -98,7 +98,7 @@ class Context:
     def fresh(self, stem: str) -> str:
         """A name not used before."""
         self.names += 1
-        return f"{stem}{self.names}"
+        return f"{stem}_{self.names}"
 
     # Text ----------------------------------------------------------------------------------------
 
@@ -197,13 +197,21 @@ class Context:
         self.symbols[name] = extent
         return name
 
+    @property
+    def extents(self) -> dict[str, int]:
+        """The symbols that a tensor of the signature names, with their extents in this call."""
+        named = {d for t in self.tensors for d in t.dims}
+        return {n: v for n, v in self.symbols.items() if n in named and not self.sealed}
+
     def size(self, dim: str) -> int:
         """The extent that a dim has in the generated call."""
         if dim in self.symbols:
             return self.symbols[dim]
         return self.constants[dim] if dim in self.constants else int(dim)
 
-    def tensor(self, stem: str, dtype: str, dims: list[str], kind: str, *, written: bool = False) -> TensorSpec:
+    def tensor(
+        self, stem: str, dtype: str, dims: list[str], kind: str, *, written: bool = False
+    ) -> TensorSpec:
         """A new tensor parameter."""
         layouts = ["contiguous", "transposed", "strided", "reversed", "shifted"]
         layouts += [] if written else ["repeated"]

@@ -85,9 +85,7 @@ def draw(ctx: Context, want: Want, *, exact: bool = False) -> Value:
 
 
 def _draw(ctx: Context, want: Want) -> Value:
-    fitting = [
-        (o.weight, o) for o in OPTIONS if o.fits(want) and (o.leaf or want.depth > 0)
-    ]
+    fitting = [(o.weight, o) for o in OPTIONS if o.fits(want) and (o.leaf or want.depth > 0)]
     if not fitting:
         raise Unfit
     return ctx.weighted(fitting).make(ctx, want)

@@ -17,7 +17,16 @@ from tests.fuzz.values import DTYPES, FLOATS
 WAYS = (leaves, operators, calls, lanes, functions)
 """Modules whose import registers ways to write an expression."""
 
-INERT = ("registers", "dynshared", "swizzle", "padstage", "persistent", "fast_math", "readonly", "assert_coalesced")
+INERT = (
+    "registers",
+    "dynshared",
+    "swizzle",
+    "padstage",
+    "persistent",
+    "fast_math",
+    "readonly",
+    "assert_coalesced",
+)
 
 
 @dataclass(frozen=True)
@@ -167,7 +176,7 @@ def _promises(ctx: Context) -> list[str]:
     if not ctx.chance(0.3):
         return []
     found = []
-    for name, extent in ctx.symbols.items():
+    for name, extent in ctx.extents.items():
         for multiple in (16, 8, 4, 2):
             if extent and extent % multiple == 0 and any(name in t.dims for t in ctx.tensors):
                 found.append(f"{name} = {ctx.extent(multiple)}")

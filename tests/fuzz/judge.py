@@ -21,9 +21,9 @@ from phobos_nb.compilation.module import module_of
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.ir.text import custom, generic, parse
 from phobos_nb.ir.upstream import UpstreamError, verify
+from phobos_nb.language.frontend import parse as parse_text
 from phobos_nb.language.meaning import run as run_meaning
 from phobos_nb.language.unparse import unparse
-from phobos_nb.language.frontend import parse as parse_text
 from phobos_nb.options import CompileOptions
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.source import Source
@@ -33,7 +33,8 @@ from tests.fuzz.generate import Program
 @dataclass(frozen=True)
 class Failure:
     """What went wrong: kind (diagnostic, crash, mismatch, fault, race, print, text, upstream, nvrtc)
-    and where, which tells failures of one kind apart."""
+    and where, which tells failures of one kind apart.
+    """
 
     kind: str
     where: str
@@ -98,9 +99,7 @@ def _judge(program: Program, paths: Paths) -> Failure | None:
     with contextlib.redirect_stdout(io.StringIO()):
         result = kernel.simulate(*program.arguments().values(), grid=program.grid)
     failure = (
-        _findings(result)
-        or compare(program, expected, result.outputs)
-        or _prints(said, result.printed)
+        _findings(result) or compare(program, expected, result.outputs) or _prints(said, result.printed)
     )
     if failure is not None:
         return failure
@@ -128,9 +127,7 @@ def _findings(result: SimulationResult) -> Failure | None:
     return None
 
 
-def compare(
-    program: Program, expected: Mapping[str, Any], found: Mapping[str, Any]
-) -> Failure | None:
+def compare(program: Program, expected: Mapping[str, Any], found: Mapping[str, Any]) -> Failure | None:
     """Every written tensor within its tolerance; integers, bools, NaN and infinities exactly."""
     for name, tolerance in program.tolerances.items():
         bad = _differing(expected[name], found[name], 2 * tolerance)
@@ -157,7 +154,9 @@ def _prints(said: list[str], shown: Iterable[str]) -> Failure | None:
     shown = list(shown)
     if sorted(said) == sorted(shown):
         return None
-    wrong = next((a, b) for a, b in zip([*sorted(said), ""], [*sorted(shown), ""]) if a != b)
+    wrong = next(
+        (a, b) for a, b in zip([*sorted(said), ""], [*sorted(shown), ""], strict=False) if a != b
+    )
     return Failure("print", "text", f"{len(said)} and {len(shown)} lines, first {wrong}")
 
 

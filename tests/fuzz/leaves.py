@@ -50,7 +50,7 @@ def _index(ctx: Context, level: int) -> Value:
     options = [(f"ctx.block.{'xyz'[a]}", 0, ctx.grid[a] - 1, CTA) for a in range(3)]
     options += [(f"program_id({a})", 0, ctx.grid[a] - 1, CTA) for a in range(3)]
     options += [(f"ctx.blocks.{'xyz'[a]}", ctx.grid[a], ctx.grid[a], CTA) for a in range(3)]
-    options += [(name, extent, extent, CTA) for name, extent in ctx.symbols.items()]
+    options += [(name, extent, extent, CTA) for name, extent in ctx.extents.items()]
     options += [(name, value, value, CTA) for name, value in ctx.constants.items()]
     options += [
         ("ctx.thread", 0, ctx.threads - 1, LANE),
@@ -102,15 +102,19 @@ def position(ctx: Context, level: int, depth: int = 0) -> Value:
     kind = ctx.weighted([(4, "owned"), (2, "constant"), (1, "extent"), (2, "name"), (1, "drawn")])
     if kind == "owned":
         axis, step = ctx.pick([(0, ctx.steps[0]), (1, ctx.steps[1]), (2, 1)])
-        text = f"ctx.block.{'xyz'[axis]} * {ctx.extent(step)}" if step > 1 else f"ctx.block.{'xyz'[axis]}"
+        text = (
+            f"ctx.block.{'xyz'[axis]} * {ctx.extent(step)}" if step > 1 else f"ctx.block.{'xyz'[axis]}"
+        )
         if level == LANE and ctx.chance(0.6):
             text += " + ctx.thread"
         return _shifted(ctx, Value(text, "index", low=0, high=2000, atom=False))
-    if kind == "extent" and ctx.symbols:
-        name = ctx.pick(list(ctx.symbols))
-        return _shifted(ctx, Value(name, "index", low=0, high=ctx.symbols[name]))
+    if kind == "extent" and ctx.extents:
+        name = ctx.pick(list(ctx.extents))
+        return _shifted(ctx, Value(name, "index", low=0, high=ctx.extents[name]))
     if kind == "name":
-        names = [v.value for v in ctx.visible("index", [()], level) if v.value.magnitude < INDEX_LIMIT / 4]
+        names = [
+            v.value for v in ctx.visible("index", [()], level) if v.value.magnitude < INDEX_LIMIT / 4
+        ]
         if names:
             return _shifted(ctx, ctx.pick(names))
     if kind == "drawn" and depth > 0:

@@ -87,7 +87,7 @@ def mixed(ctx: Context, want: Want) -> Value:
     pairs = [(a, b) for a in kinds for b in kinds if a != b and rules.mixed(a, b) == want.dtype]
     first, second = ctx.pick(pairs)
     left, right = operands(ctx, want, first, second)
-    if left.constant or right.constant or "index" in (first, second) and not _runtime(left, right):
+    if left.constant or right.constant or ("index" in (first, second) and not _runtime(left, right)):
         raise Unfit
     ctx.mark("mixed types", f"mixed:{want.dtype}")
     return rules.binary(ctx.pick("+-*"), left, right, want.dtype)

@@ -61,7 +61,11 @@ def same(*values: Value) -> None:
 def convert(value: Value, dtype: str, text: str | None = None) -> Value:
     """A conversion, written as a call unless `text` says how."""
     out = replace(
-        value, text=f"{dtype}({value.text})" if text is None else text, dtype=dtype, atom=True, constant=False
+        value,
+        text=f"{dtype}({value.text})" if text is None else text,
+        dtype=dtype,
+        atom=True,
+        constant=False,
     )
     if dtype == value.dtype:
         return value if text is None else out
@@ -235,7 +239,11 @@ def _within(low: float, high: float) -> Callable[[float, float], tuple[float, fl
 
 FUNCTIONS = {
     "exp": Function((-8, 8), _rising(math.exp), lambda low, high: math.exp(high)),
-    "exp2": Function((-10, 10), _rising(math.exp2 if hasattr(math, "exp2") else lambda x: 2.0**x), lambda low, high: 2.0**high),
+    "exp2": Function(
+        (-10, 10),
+        _rising(math.exp2 if hasattr(math, "exp2") else lambda x: 2.0**x),
+        lambda low, high: 2.0**high,
+    ),
     "log": Function((0.05, 1e6), _rising(math.log), lambda low, high: 1 / low),
     "log2": Function((0.05, 1e6), _rising(math.log2), lambda low, high: 1.5 / low),
     "sqrt": Function((0.05, 1e6), _rising(math.sqrt), lambda low, high: 0.5 / math.sqrt(low)),

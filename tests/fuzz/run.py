@@ -53,7 +53,12 @@ def jobs(parsed: argparse.Namespace) -> list[Job]:
     targets = tuple(parsed.targets.split(",")) if parsed.nvrtc else ()
     chips = tuple(parsed.targets.split(","))
     return [
-        Job(seed, Paths(bool(parsed.upstream) and seed % parsed.upstream == 0, targets, chips[seed % len(chips)]))
+        Job(
+            seed,
+            Paths(
+                bool(parsed.upstream) and seed % parsed.upstream == 0, targets, chips[seed % len(chips)]
+            ),
+        )
         for seed in range(parsed.seed, parsed.seed + parsed.count)
     ]
 

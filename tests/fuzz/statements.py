@@ -9,7 +9,17 @@ from tests.fuzz import rules
 from tests.fuzz.context import Context, Variable
 from tests.fuzz.draw import Want, draw
 from tests.fuzz.stores import safe_right
-from tests.fuzz.values import CTA, DTYPES, FLOATS, INDEX_LIMIT, Shape, Unfit, Value, integer, integer_range
+from tests.fuzz.values import (
+    CTA,
+    DTYPES,
+    FLOATS,
+    INDEX_LIMIT,
+    Shape,
+    Unfit,
+    Value,
+    integer,
+    integer_range,
+)
 
 Body = Callable[[Context, int], None]
 """Writes the statements of a block, given how deep blocks may still nest."""
@@ -132,7 +142,9 @@ def branch(ctx: Context, body: Body, depth: int, level: int) -> None:
     with ctx.block(f"if {test.text}", test.level):
         body(ctx, depth - 1)
     if form == "else if":
+        flow, ctx.flow = ctx.flow, max(ctx.flow, test.level)
         other = condition(ctx, level)
+        ctx.flow = flow
         ctx.lines[-1] += f" else if {other.text} {{"
         _rest(ctx, body, depth, max(test.level, other.level))
     if form != "if":
@@ -189,7 +201,9 @@ def _leaving(ctx: Context, level: int, name: str) -> Leaving:
     word, first = ctx.pick(["break", "continue"]), ctx.chance(0.5)
     if ctx.chance(0.5) or level == CTA:
         return Leaving(word, f"{name} == {ctx.rng.randrange(4)}", first)
+    flow, ctx.flow = ctx.flow, level
     test = condition(ctx, level)
+    ctx.flow = flow
     return Leaving(word, test.text, first, test.level)
 
 
@@ -240,7 +254,9 @@ def repeat(ctx: Context, body: Body, depth: int, level: int) -> None:
 
 def say(ctx: Context, level: int) -> None:
     """`print` of integers and bools."""
-    values = [draw(ctx, Want(ctx.pick(["i32", "u8", "i64", "bool", "i8"]), (), 1, level)) for _ in range(2)]
+    values = [
+        draw(ctx, Want(ctx.pick(["i32", "u8", "i64", "bool", "i8"]), (), 1, level)) for _ in range(2)
+    ]
     ctx.emit(f'print("a {{}} b {{}}", {", ".join(v.text for v in values)})')
     ctx.mark("print", f"print:{'lane' if level else 'CTA'}")
 

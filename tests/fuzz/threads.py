@@ -11,7 +11,7 @@ from tests.fuzz.context import Context
 from tests.fuzz.draw import Want, draw
 from tests.fuzz.statements import assign, branch, claim, condition, declare, loop, repeat, say, tried
 from tests.fuzz.stores import Owned, new_point, store, update
-from tests.fuzz.values import CTA, DTYPES, FLOATS, INTEGERS, LANE, Unfit, Value, integer
+from tests.fuzz.values import CTA, DTYPES, FLOATS, INTEGERS, LANE, Unfit, Value
 
 
 def section(ctx: Context) -> None:
@@ -204,7 +204,10 @@ def _summable(ctx: Context, name: str, value: Value, start: Value, times: int) -
         return
     grain = value.grain
     most = start.magnitude + times * value.magnitude
-    if grain is None or most > min(grain, 1.0) * 2.0 ** {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}[value.dtype]:
+    if (
+        grain is None
+        or most > min(grain, 1.0) * 2.0 ** {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}[value.dtype]
+    ):
         raise Unfit
 
 
@@ -238,7 +241,9 @@ def _tile(ctx: Context, name: str, dtype: str) -> None:
     shape = tuple(ctx.pick([1, 2, 4, 8, 9]) for _ in range(ctx.pick([rank, 1])))
     value = draw(ctx, Want(dtype, shape, 2, CTA), exact=True)
     _summable(ctx, name, value, start, _ctas(ctx))
-    indices = ", ".join(ctx.pick(["0", "-1", "2", "ctx.block.x", "ctx.block.y * 2"]) for _ in range(rank))
+    indices = ", ".join(
+        ctx.pick(["0", "-1", "2", "ctx.block.x", "ctx.block.y * 2"]) for _ in range(rank)
+    )
     ctx.emit(f"{name}({target}, {indices}, {value.text})")
 
 

@@ -46,6 +46,7 @@ def constant(expression: str) -> float:
         *[("-h", "f16"), ("~i", "i32"), ("!p", "bool"), ("i < 3", "bool"), ("p == false", "bool")],
         *[("p && i > 0", "bool"), ("i << 2", "i32"), ("h * inf", "f16"), ("f16(f)", "f16")],
         *[("i32(p)", "i32"), ("bool(i)", "bool"), ("I[0] + 1", "i32"), ("f32(1.0) * h", "f32")],
+        *[("i32(9) & 7", "i32"), ("7 - i8(3)", "i8"), ("i64(1) * 2", "i64")],
     ],
 )
 def test_mixed_arithmetic(expression: str, expected: str):

@@ -70,6 +70,11 @@ def test_variables(before: str, expected: Uniformity):
     assert shared_by("a", before) is expected
 
 
+def test_gathering_from_a_tensor_leaves_its_loads_uniform():
+    """`gather` only reads its table."""
+    assert shared_by("w[n]", "let g = gather(w, iota(4))") is Uniformity.CTA
+
+
 def test_loads_of_written_tensors_are_per_lane():
     """A load with a uniform index is uniform only while nothing in the kernel writes the tensor."""
     assert shared_by("x[0]", "A[0, 0] = 1.0") is Uniformity.CTA

@@ -122,4 +122,5 @@ def atomic(name: str, doc: str, combine: Combine, build: Build) -> Builtin:
         reference=update(combine),
         build=build,
         pure=False,
+        writes=True,
     )

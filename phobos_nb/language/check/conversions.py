@@ -85,7 +85,7 @@ def _integer_with_integer(left: Expr, right: Expr) -> DType:
             return I32
         return a if a.bits > b.bits else b
     index, other = (left, right) if a == INDEX else (right, left)
-    if isinstance(index, Constant) and not isinstance(other, Constant):
+    if isinstance(index, Constant) and (index.literal or not isinstance(other, Constant)):
         return dtype_of(other)
     if isinstance(other, Constant) and not isinstance(index, Constant):
         return INDEX

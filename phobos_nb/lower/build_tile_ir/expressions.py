@@ -11,7 +11,7 @@ from xdsl.dialects.gpu import DimensionAttr, DimensionEnum
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
-from phobos_nb.dtypes import BF16, F16, F32, DType
+from phobos_nb.dtypes import BF16, F16, F32, INDEX, DType
 from phobos_nb.ir import elementwise
 from phobos_nb.ir.convert import convert, to_index
 from phobos_nb.ir.dialects import gpu, tile
@@ -38,8 +38,9 @@ from phobos_nb.language.typed import (
     Unary,
     VariableRead,
 )
-from phobos_nb.language.types import ScalarType, TileType
+from phobos_nb.language.types import ScalarType, TileType, Uniformity
 from phobos_nb.lower.build_tile_ir.state import State
+from phobos_nb.source import Span
 
 WARP = 32
 DIMENSIONS = (DimensionEnum.X, DimensionEnum.Y, DimensionEnum.Z)
@@ -81,6 +82,8 @@ class Expressions:
 
     def effect(self, expr: Expr) -> SSAValue | None:
         """Build an expression that may be a call for its effect only."""
+        if id(expr) in self.state.prepared:
+            return self.state.prepared[id(expr)]
         with self.state.at(expr.span):
             return _BUILDERS[type(expr)](self, expr)
 
@@ -133,6 +136,12 @@ class Expressions:
         if key not in self.state.contexts:
             self.state.contexts[key] = self._new_context(expr)
         return self.state.contexts[key]
+
+    def is_first_thread(self, span: Span) -> SSAValue:
+        """Whether this is thread 0 of the CTA."""
+        builder = self.state.builder
+        thread = Context(type=ScalarType(INDEX), span=span, kind="thread", uniformity=Uniformity.LANE)
+        return builder.cmpi("eq", self.context(thread), builder.index(0))
 
     def _new_context(self, expr: Context) -> SSAValue:
         builder = self.state.builder

@@ -69,6 +69,8 @@ class State:
     values: dict[Key, SSAValue] = field(default_factory=dict[Key, SSAValue])
     contexts: dict[tuple[str, int], SSAValue] = field(default_factory=dict[tuple[str, int], SSAValue])
     divergent: bool = False
+    prepared: dict[int, SSAValue] = field(default_factory=dict[int, SSAValue])
+    """Values of expressions, by identity, that have been built before they are met."""
 
     def tensor(self, name: str) -> SSAValue:
         """The kernel's argument for a tensor parameter."""
@@ -90,6 +92,14 @@ class State:
             yield
         finally:
             self.divergent = kept
+
+    @contextmanager
+    def preparing(self) -> Generator[None]:
+        """Keep `prepared` values until the end of a statement."""
+        try:
+            yield
+        finally:
+            self.prepared.clear()
 
     @contextmanager
     def scope(self, scope: Scope) -> Generator[None]:

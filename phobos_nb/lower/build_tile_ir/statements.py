@@ -38,7 +38,12 @@ from phobos_nb.lower.build_tile_ir.branches import branch
 from phobos_nb.lower.build_tile_ir.control import escapes_of, loop_uniformity
 from phobos_nb.lower.build_tile_ir.expressions import Expressions, dtype_of
 from phobos_nb.lower.build_tile_ir.state import State, hint
-from phobos_nb.lower.build_tile_ir.uniform import all_uniform, stores_once
+from phobos_nb.lower.build_tile_ir.uniform import (
+    all_uniform,
+    reads_itself,
+    shared_operands,
+    stores_once,
+)
 
 
 @dataclass(frozen=True)
@@ -93,10 +98,27 @@ class Statements:
 
     def store_element(self, statement: StoreElement) -> None:
         """Store one element per active thread, or once per CTA where all operands are uniform."""
+        once = not self.state.divergent and stores_once(statement)
+        if once and reads_itself(statement):
+            self._update_once(statement)
+        else:
+            self._store_element(statement, once=once)
+
+    def _update_once(self, statement: StoreElement) -> None:
+        """One thread reads, computes and stores; what all share is computed by all before."""
+        with self.state.preparing():
+            for part in shared_operands(statement):
+                self.state.prepared[id(part)] = self.expressions.value(part)
+            first = self.expressions.is_first_thread(statement.span)
+            op = self.state.builder.if_(first, [])
+            with self.state.builder.inside(op.true_region.block):
+                self._store_element(statement, once=False)
+                self.state.builder.yield_([])
+
+    def _store_element(self, statement: StoreElement, *, once: bool) -> None:
         base = statement.base
         value = self.expressions.converted(statement.value, base.type.dtype)
         indices = [self.expressions.index(i) for i in statement.indices]
-        once = not self.state.divergent and stores_once(statement)
         if isinstance(base, Tensor):
             op = tile.StoreElementOp(value, self.state.tensor(base.name), indices, once=once)
         else:

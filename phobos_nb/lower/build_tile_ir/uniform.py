@@ -6,7 +6,7 @@ ever be one addition.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from phobos_nb.language.typed import (
     Binary,
@@ -44,3 +44,30 @@ def _uniform_besides(expr: Expr, base: Tensor | SharedArray, indices: tuple[Expr
             return _uniform_besides(expr.operand, base, indices)
         case _:
             return expr.uniformity is Uniformity.CTA
+
+
+def shared_operands(statement: StoreElement) -> Iterator[Expr]:
+    """The parts of a `stores_once` value, and of its indices, that do not read the element itself."""
+    yield from statement.indices
+    yield from _besides(statement.value)
+
+
+def reads_itself(statement: StoreElement) -> bool:
+    """Whether the value of a `stores_once` statement reads the element that is stored."""
+    return statement.value.uniformity is not Uniformity.CTA
+
+
+def _besides(expr: Expr) -> Iterator[Expr]:
+    if expr.uniformity is Uniformity.CTA:
+        yield expr
+        return
+    match expr:
+        case ElementRead():
+            yield from expr.indices
+        case Binary():
+            yield from _besides(expr.left)
+            yield from _besides(expr.right)
+        case Unary() | Convert():
+            yield from _besides(expr.operand)
+        case _:
+            raise TypeError("not a value that is stored once")

@@ -1,0 +1,52 @@
+"""Small programs that went wrong once: the meaning and the simulator give the written values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import phobos_nb as ph
+
+
+def both(text: str, grid: int | tuple[int, ...] | None = None, **arguments: Any) -> tuple[Any, Any]:
+    """What the meaning leaves in the arguments, and a simulation without faults and races."""
+    kernel = next(iter(ph.compile(text)))
+    result = kernel.simulate(**arguments, grid=grid)
+    assert [str(f) for f in result.faults] == []
+    assert [str(r) for r in result.races] == []
+    kernel(**arguments, grid=grid)
+    return arguments, result
+
+
+def agree(text: str, expected: Any, grid: Any = None, **arguments: Any) -> None:
+    """Both give `expected` in the argument `O`."""
+    meant, result = both(text, grid, **arguments)
+    assert meant["O"].tolist() == expected
+    assert result.outputs["O"].tolist() == expected
+
+
+def test_an_update_by_uniform_operands_is_read_and_stored_by_one_thread() -> None:
+    """`O[i] -= s` once per CTA: no thread reads the element while another stores it."""
+    text = """
+    @launch(96)
+    kernel k(X: tensor<f32>[N], O: tensor<f32>[N]) {
+      O[ctx.block.x] -= 2.0 * X[ctx.block.x] + f32(block_sum(1))
+      O[ctx.block.x] *= 2.0
+    }"""
+    one = np.array([1, 2], np.float32)
+    agree(text, [-194.0, -194.0], 2, X=one, O=one + one - 1)
+
+
+def test_an_update_of_a_shared_element_is_made_by_one_thread() -> None:
+    """The same for a shared array, between the author's barriers."""
+    text = """
+    @launch(64)
+    kernel k(O: tensor<i32>[N]) {
+      var s: shared<i32>[4]
+      s[1] = 5
+      s[1] += i32(ctx.block.x)
+      barrier()
+      O[ctx.block.x * 64 + ctx.thread] = s[1]
+    }"""
+    agree(text, [5] * 64 + [6] * 64, 2, O=np.zeros(128, np.int32))
