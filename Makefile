@@ -1,5 +1,6 @@
 # make demo   run the GEMM tutorial and write a page that opens in any browser
 # make test   every test, the notebooks among them
+# make fuzz   thousands of generated programs and garbled texts, COUNT and TEXTS of them
 # make lab    JupyterLab with the kit in it
 # make lint   ruff and pyright
 # make notebooks   run the notebooks again and save their outputs
@@ -9,6 +10,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
+COUNT  ?= 2000
+TEXTS  ?= 100000
 
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
@@ -30,7 +33,7 @@ EXTRAS ?= test,sass,$(BACKEND)
 comma := ,
 INSTALLED := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: install demo test lab lint notebooks clean
+.PHONY: install demo test fuzz lab lint notebooks clean
 
 install: $(INSTALLED)
 
@@ -47,6 +50,10 @@ demo: install
 test: install
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadscope --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg \
 		$(PYTEST_FLAGS) tests notebooks
+
+fuzz: install
+	@$(BIN)/python -m tests.fuzz.run --count $(COUNT) --workers $(JOBS) --nvrtc --upstream 20
+	@$(BIN)/python -m tests.fuzz.text --count $(TEXTS) --workers $(JOBS)
 
 lab: install
 	@$(BIN)/python -m jupyterlab --notebook-dir=notebooks

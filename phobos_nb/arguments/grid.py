@@ -39,6 +39,23 @@ def explicit_grid(grid: Any, found: Findings) -> Grid:
     return padded[0], padded[1], padded[2]
 
 
+def check_covering(
+    rule: GridRule, promises: Mapping[str, int], extents: Mapping[str, int], grid: Grid, found: Findings
+) -> None:
+    """Record a grid larger than a promised extent needs: masks were dropped in the trust of it."""
+    if rule.problem:
+        return
+    for axis, (terms, size) in enumerate(zip(rule.axes, grid, strict=True)):
+        needed = rule.shape(extents)[axis]
+        if size > needed and len(terms) == 1 and terms[0].extent in promises:
+            message = (
+                f"grid {grid} has {size} blocks along axis {'xyz'[axis]}, but {terms[0].extent} = "
+                f"{extents[str(terms[0].extent)]} has {needed} steps of {terms[0].step}"
+            )
+            help = f"leave grid= out, or the promise on {terms[0].extent} in @aligned"
+            found.value_error("PH708", message, help)
+
+
 def check_limits(contract: LaunchContract, registers: int, found: Findings) -> None:
     """Record threads, shared memory or registers above what one CTA of the target can have.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from phobos_nb.arguments.array import ArrayDescription, describe_numpy
 from phobos_nb.arguments.findings import Findings, findings
-from phobos_nb.arguments.grid import Grid, choose_grid
+from phobos_nb.arguments.grid import Grid, check_covering, choose_grid
 from phobos_nb.arguments.match import check_promises, match_arguments
 from phobos_nb.arguments.overlap import check_overlap
 from phobos_nb.arguments.scalars import Scalar
@@ -57,6 +57,7 @@ def solve(
         check_promises(typed.promises, call.extents, found)
         check_overlap(typed.tensor_parameters, call.arrays, pairs, found)
         shape = choose_grid(typed.grid, call.extents, grid, found)
+        check_covering(typed.grid, typed.promises, call.extents, shape, found)
     return SolvedCall(typed, call.arrays, call.extents, call.scalars, shape, pairs)
 
 

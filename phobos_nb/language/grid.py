@@ -75,7 +75,7 @@ def _positions(
             for index, dim in zip(statement.indices, statement.base.type.dims, strict=True):
                 yield index, dim, statement.span
     for expr in all_expressions(body):
-        if isinstance(expr, Call) and not builtins[expr.builtin].pure:
+        if isinstance(expr, Call) and builtins[expr.builtin].writes:
             yield from _atomic_positions(expr)
 
 

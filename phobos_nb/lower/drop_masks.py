@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phobos_nb.contract import GridRule, GridTerm
 from phobos_nb.ir.dialects.shapes import shape_of
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.dialects.tile_memory import (
@@ -34,8 +35,12 @@ class EntryChecks:
     blocks: tuple[BlockBound, ...] = ()
 
 
-def drop_masks(kernel: KernelOp) -> EntryChecks:
-    """Clear provable mask flags in place; returns the assumptions that must hold at entry."""
+def drop_masks(kernel: KernelOp, grid: GridRule | None = None) -> EntryChecks:
+    """Clear provable mask flags in place; returns the assumptions that must hold at entry.
+
+    grid: how many CTAs are started. Where it does not say that every block lies inside, or a caller
+    chooses the grid, no mask that depends on the block is dropped. None: blocks are taken to fit.
+    """
     facts = IndexFacts(kernel)
     symbols: dict[str, None] = {}
     blocks: dict[BlockBound, None] = {}
@@ -50,12 +55,19 @@ def drop_masks(kernel: KernelOp) -> EntryChecks:
         mask = list(op.masked)
         for axis, (index, length) in enumerate(zip(op.indices, _lengths(op), strict=True)):
             assumed = facts.inside(index, length, dims[axis]) if mask[axis] else None
-            if assumed is not None:
+            if assumed is not None and all(_covers(grid, bound) for bound in assumed):
                 mask[axis] = False
                 blocks.update(dict.fromkeys(assumed))
                 symbols.update({d: None for d in dims[axis : axis + 1] if isinstance(d, str)})
         op.mask = flags(mask)
     return EntryChecks(tuple((s, facts.promises[s]) for s in symbols), tuple(blocks))
+
+
+def _covers(grid: GridRule | None, bound: BlockBound) -> bool:
+    """Whether the grid has no block that starts past the extent."""
+    if grid is None:
+        return True
+    return not grid.problem and grid.axes[bound.axis] == (GridTerm(bound.extent, bound.step),)
 
 
 def _lengths(op: Box | Element | AtomicOp) -> Sequence[int]:

@@ -92,7 +92,7 @@ def _merge_equal(work: _Work) -> None:
 
 
 def _drop_masks(work: _Work) -> None:
-    work.checks = drop_masks(work.kernel)
+    work.checks = drop_masks(work.kernel, work.facts.grid)
 
 
 def _assign_layouts(work: _Work) -> None:

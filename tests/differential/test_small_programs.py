@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import phobos_nb as ph
+from phobos_nb.diagnostics import PhobosError
 
 
 def both(text: str, grid: int | tuple[int, ...] | None = None, **arguments: Any) -> tuple[Any, Any]:
@@ -50,3 +52,26 @@ def test_an_update_of_a_shared_element_is_made_by_one_thread() -> None:
       O[ctx.block.x * 64 + ctx.thread] = s[1]
     }"""
     agree(text, [5] * 64 + [6] * 64, 2, O=np.zeros(128, np.int32))
+
+
+ALIGNED = """
+@aligned(M = 4, N = 4)
+@launch(32)
+kernel k(X: tensor<i32>[M], O: tensor<i32>[N]) {
+  O[ctx.block.x * 4 :+ 4] = X[ctx.block.x * 4 :+ 4] + 1
+}"""
+
+
+def test_a_promise_does_not_say_that_every_block_lies_inside() -> None:
+    """The grid follows the larger output: reads of the promised shorter input stay masked."""
+    agree(ALIGNED, [1] * 4 + [1] * 4, X=np.zeros(4, np.int32), O=np.zeros(8, np.int32))
+
+
+def test_a_larger_grid_than_a_promise_covers_is_refused() -> None:
+    """Blocks past the promised extent: an error before anything runs."""
+    kernel = next(iter(ph.compile(ALIGNED)))
+    arrays = {"X": np.zeros(4, np.int32), "O": np.zeros(4, np.int32)}
+    for call in (kernel, kernel.simulate):
+        with pytest.raises(PhobosError) as error:
+            call(**arrays, grid=2)
+        assert [d.code for d in error.value.diagnostics] == ["PH708"]

@@ -189,7 +189,16 @@ def _can_infer(ctx: Context) -> bool:
     written = [t for t in ctx.tensors if t.written]
     only_tiles = {m for m in ctx.marks if m.startswith("section:")} == {"section:tiles.section"}
     whole = all(0 not in t.extents for t in written)
-    return len(written) == 1 and only_tiles and whole and not ctx.uses_blocks and ctx.chance(0.8)
+    fits = len(written) == 1 and only_tiles and whole and not ctx.uses_blocks
+    return fits and _stored_by_all_axes(ctx, written[0].name) and ctx.chance(0.8)
+
+
+def _stored_by_all_axes(ctx: Context, output: str) -> bool:
+    """Whether every axis of `ctx.block` that is read also places the output."""
+    text = "\n".join(ctx.lines)
+    stores = "\n".join(line for line in ctx.lines if line.strip().startswith(f"{output}["))
+    places = [(f"ctx.block.{name}", f"program_id({axis})") for axis, name in enumerate("xyz")]
+    return all(any(p in stores for p in pair) or not any(p in text for p in pair) for pair in places)
 
 
 def is_float(dtype: str) -> bool:

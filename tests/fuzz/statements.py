@@ -138,7 +138,7 @@ def branch(ctx: Context, body: Body, depth: int, level: int) -> None:
     """`if`, with `else`, `else if` or without."""
     test = condition(ctx, level)
     form = ctx.pick(["if", "else", "else if"])
-    kind = "lane" if level else "CTA"
+    kind, parted = "lane" if level else "CTA", test.level
     with ctx.block(f"if {test.text}", test.level):
         body(ctx, depth - 1)
     if form == "else if":
@@ -146,10 +146,11 @@ def branch(ctx: Context, body: Body, depth: int, level: int) -> None:
         other = condition(ctx, level)
         ctx.flow = flow
         ctx.lines[-1] += f" else if {other.text} {{"
-        _rest(ctx, body, depth, max(test.level, other.level))
+        parted = max(parted, other.level)
+        _rest(ctx, body, depth, parted)
     if form != "if":
         ctx.lines[-1] += " else {"
-        _rest(ctx, body, depth, test.level)
+        _rest(ctx, body, depth, parted)
     ctx.mark(f"{form}:{kind}", f"nesting:{depth}")
 
 

@@ -337,16 +337,27 @@ def test_boxes_with_points_pads_and_ends():
 
 
 def test_uniform_stores_happen_once():
-    """A uniform `+=` of an element is one addition; under divergent control it is per thread."""
+    """A uniform store is one; under divergent control it is per thread."""
     text = """@launch(32)
     kernel k(Y: tensor<f32>[N]) {
-      Y[0] += 1.0
+      Y[0] = 1.0
       let t = ctx.thread
-      if t == 5 { Y[1] += 1.0 }
+      if t == 5 { Y[1] = 1.0 }
     }"""
     first, second = ops(tile_module(text), "tile.store_element")
     assert first.once is not None
     assert second.once is None
+
+
+def test_uniform_updates_are_read_and_stored_by_one_thread():
+    """A uniform `+=` of an element is one addition, its read included."""
+    text = """@launch(32)
+    kernel k(X: tensor<f32>[N], Y: tensor<f32>[N]) { Y[0] += X[0] }"""
+    module = tile_module(text)
+    (store,) = ops(module, "tile.store_element")
+    whole, own = ops(module, "tile.load_element")
+    assert own.parent_op() is store.parent_op()
+    assert whole.parent_op() is not store.parent_op()
 
 
 def test_a_store_before_a_divergent_break_is_not_once():

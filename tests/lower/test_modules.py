@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from xdsl.dialects.builtin import f16, f64, i8, i32
 
-from phobos_nb.contract import Variant
+from phobos_nb.contract import GridRule, GridTerm, Variant
 from phobos_nb.ir import text
 from phobos_nb.lower.pipeline import KernelFacts, Lowered, lower
 from phobos_nb.options import CompileOptions
@@ -14,9 +14,16 @@ from phobos_nb.target import get
 from tests.lower.kernels import gemm, saxpy
 
 
-def lowered(kernel, variant=None, **options) -> Lowered:
+def covered(*terms: tuple[str, int]) -> GridRule:
+    """The grid that stores of so many elements of these extents ask for."""
+    axes = [(GridTerm(extent, step),) for extent, step in terms]
+    first, second, third = (*axes, (), (), ())[:3]
+    return GridRule((first, second, third))
+
+
+def lowered(kernel, variant=None, grid=None, **options) -> Lowered:
     kernel.module.verify()
-    facts = KernelFacts(kernel.parameters)
+    facts = KernelFacts(kernel.parameters, grid=grid or KernelFacts(()).grid)
     result = lower(kernel.module, facts, get("sm_80"), variant or Variant(), CompileOptions(**options))
     result.module.verify()
     printed = text.generic(result.module)
@@ -41,13 +48,21 @@ def test_saxpy_any_shape_and_variant(threads, tile, variant):
 
 def test_promise_drops_masks_and_traps():
     """With N a multiple of the tile loads are plain 16-byte ones, and the entry checks the promise."""
-    found = names(lowered(saxpy(promises={"N": 1024})))
+    found = names(lowered(saxpy(promises={"N": 1024}), grid=covered(("N", 1024))))
     assert found.count("vector.load") == 2
     assert "vector.maskedload" not in found
     assert "llvm.intr.trap" in found
-    masked = names(lowered(saxpy(promises={"N": 512})))
+    masked = names(lowered(saxpy(promises={"N": 512}), grid=covered(("N", 1024))))
     assert "vector.load" not in masked
     assert "llvm.intr.trap" not in masked
+
+
+def test_masks_stay_where_the_grid_does_not_follow_the_promise():
+    """Blocks may lie past the promised extent: no plain loads, no trap."""
+    for grid in (None, covered(("L", 1024))):
+        found = names(lowered(saxpy(promises={"N": 1024}), grid=grid))
+        assert "vector.load" not in found
+        assert "llvm.intr.trap" not in found
 
 
 @pytest.mark.parametrize(
@@ -73,7 +88,10 @@ def test_gemm_operand_types(element, name):
 def test_gemm_size_of_the_ir():
     """The 128 x 256 x 8 GEMM is a few hundred ops; a 256 x 256 tile stays in the low thousands."""
     promises = {"M": 128, "N": 256, "K": 8}
-    assert len(names(lowered(gemm((128, 256, 8), promises=promises)))) < 450
+    assert (
+        len(names(lowered(gemm((128, 256, 8), promises=promises), grid=covered(("N", 256), ("M", 128)))))
+        < 450
+    )
     assert len(names(lowered(gemm((256, 256, 64), promises=None)))) < 3000
 
 
