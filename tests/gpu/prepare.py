@@ -1,6 +1,6 @@
 """Compile every example for the GPU machine: code and contracts into one folder.
 
-usage: python -m tests.gpu.prepare FOLDER [--cases NAME ...] [--workers N]
+usage: python -m tests.gpu.prepare FOLDER [--cases NAME ...] [--kinds KIND ...] [--workers N]
 
 For each case and configuration: three variants (aligned, unaligned, any strides), each as cubin for
 sm_90a and as PTX for sm_80 and sm_75; for saxpy_fp32, gemm_fp32_any and softmax also PTX by upstream's
@@ -28,6 +28,8 @@ from tests.gpu.stored import StoredKernel, save
 TARGETS = (("sm_90a", "cubin"), ("sm_80", "ptx"), ("sm_75", "ptx"))
 VARIANTS = ((True, True), (True, False), (False, False))
 UPSTREAM = ("saxpy_fp32", "gemm_fp32_any", "softmax")
+
+KINDS = ("cubin", "ptx", "upstream")
 
 Job = tuple[str, int, str, str, tuple[bool, bool]]
 """Case, number of the configuration, target, kind, (unit stride, aligned)."""
@@ -90,9 +92,10 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--workers", type=int, default=2)
     parsed = parser.parse_args()
-    wanted = list(jobs(parsed.cases))
+    wanted = [job for job in jobs(parsed.cases) if job[3] in parsed.kinds]
     with ProcessPoolExecutor(parsed.workers) as pool:
         results = list(pool.map(attempt, wanted, chunksize=3))
     failures = [r for r in results if isinstance(r, str)]
