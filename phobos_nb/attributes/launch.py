@@ -28,7 +28,8 @@ def check(site: AttributeSite) -> Mapping[str, object]:
     threads = integer(site, 0, "the number of threads")
     if threads % WARP or not WARP <= threads <= MAX_THREADS:
         message = f"a CTA has a multiple of {WARP} threads, at most {MAX_THREADS}, found {threads}"
-        raise site.diagnostics.error("PH402", message, place(site, 0))
+        near = max(WARP, min(MAX_THREADS, round(threads / WARP) * WARP))
+        raise site.diagnostics.error("PH402", message, place(site, 0), help=f"write {near}")
     return {
         "threads": threads,
         "min_blocks": _optional(site, 1, "the number of blocks", MAX_BLOCKS),

@@ -21,8 +21,8 @@ Argument = Expr | Tensor | SharedArray
 class CallSite:
     """One call as the checker sees it: typed arguments, their span, where to report.
 
-    `named` holds keyword-like arguments where a built-in has them. A check returns the typed call
-    or raises what `diagnostics.error` returned.
+    `named` holds keyword-like arguments where a built-in has them, `signature` is its form for help.
+    A check returns the typed call or raises what `diagnostics.error` returned.
     """
 
     name: str
@@ -30,6 +30,7 @@ class CallSite:
     span: Span
     diagnostics: Diagnostics
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
+    signature: str = ""
 
 
 @dataclass(frozen=True)

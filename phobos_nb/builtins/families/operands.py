@@ -21,9 +21,9 @@ def expect_count(site: CallSite, least: int, most: int | None = None) -> None:
     found = len(site.arguments)
     if not least <= found <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
-        raise site.diagnostics.error(
-            "PH107", f"{site.name} takes {wanted} arguments, found {found}", site.span
-        )
+        message = f"{site.name} takes {wanted} argument{'s' * (wanted != '1')}, found {found}"
+        help = f"its form is `{site.signature}`" if site.signature else ""
+        raise site.diagnostics.error("PH107", message, site.span, help=help)
 
 
 def value(site: CallSite, position: int) -> Expr:

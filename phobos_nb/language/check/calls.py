@@ -163,7 +163,9 @@ def _builtin(checker: Checker, node: CallExpression) -> Expr:
         checker.require_together(Uniformity.CTA, "a tile operation", node.span)
     if not spec.pure and any(isinstance(a, Tensor) for a in arguments):
         _warn_repeated(checker, spec.name, values, node)
-    site = CallSite(spec.name, arguments, node.span, checker.diagnostics, checker.constants)
+    site = CallSite(
+        spec.name, arguments, node.span, checker.diagnostics, checker.constants, spec.signature
+    )
     return spec.check(site)
 
 

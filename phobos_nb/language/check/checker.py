@@ -98,7 +98,8 @@ class Checker:
         """Bind a name in the innermost scope, reporting one that is there already."""
         present = self.scope.names.get(name)
         if present is not None and not isinstance(present, Broken):
-            self.error("PH102", f"`{name}` is declared twice in this block", span)
+            help = "to change it, assign without `let` or `var`; else choose another name"
+            self.error("PH102", f"`{name}` is declared twice in this block", span, help)
         self.scope.names[name] = binding
 
     def variable(self, name: str, value: Expr, mutable: bool, span: Span) -> Variable:

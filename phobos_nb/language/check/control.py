@@ -93,7 +93,8 @@ def _bounds(checker: Checker, node: ForStatement) -> tuple[Expr, Expr, Expr]:
     stop = _bound(checker, node.stop, 0, node)
     step = _bound(checker, node.step, 1, node)
     if isinstance(step, Constant) and step.value == 0:
-        raise checker.error("PH116", "the step of a `range` is not 0", step.span)
+        help = "without a step the loop counts up by 1"
+        raise checker.error("PH116", "the step of a `range` is not 0", step.span, help)
     dtype = _loop_dtype(checker, (start, stop, step), node.span)
     return (
         converted(checker, start, dtype),
@@ -204,10 +205,13 @@ def _exit_state(after_condition: State, back: State, loop: Loop) -> State:
     return out
 
 
+_LEAVE = "`return` ends the kernel for the thread"
+
+
 def check_break(checker: Checker, node: BreakStatement) -> None:
     """`break`."""
     if checker.flow.loop is None:
-        raise checker.error("PH114", "`break` stands outside a loop", node.span)
+        raise checker.error("PH114", "`break` stands outside a loop", node.span, _LEAVE)
     checker.flow.leave_loop()
     checker.emit(Break(span=node.span))
 
@@ -215,7 +219,7 @@ def check_break(checker: Checker, node: BreakStatement) -> None:
 def check_continue(checker: Checker, node: ContinueStatement) -> None:
     """`continue`."""
     if checker.flow.loop is None:
-        raise checker.error("PH114", "`continue` stands outside a loop", node.span)
+        raise checker.error("PH114", "`continue` stands outside a loop", node.span, _LEAVE)
     checker.flow.next_iteration()
     checker.emit(Continue(span=node.span))
 

@@ -200,14 +200,16 @@ def expect_uniform(checker: Checker, expr: Expr, what: str) -> None:
             "PH303",
             f"{what} needs a scalar that the whole CTA shares, but this differs between threads",
             expr.span,
-            _uniform_help(expr),
+            _uniform_help(expr, what),
         )
 
 
-def _uniform_help(expr: Expr) -> str:
+def _uniform_help(expr: Expr, what: str) -> str:
     if isinstance(expr, ElementRead) and isinstance(expr.base, Tensor):
         name = expr.base.name
         return f"the kernel may write `{name}`: read a tile of one element, `{name}[... :+ 1]`"
+    if what == "a slice":
+        return "start at a place of the whole CTA such as `ctx.block.x * n`, or read elements: `A[i]`"
     return "`block_sum`, `block_max` and `block_min` give every thread the same value"
 
 

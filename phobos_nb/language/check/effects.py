@@ -76,4 +76,4 @@ def _check_braces(checker: Checker, text: Text, count: int) -> None:
     places = braces.count("{}")
     if places != count:
         message = f"the text has {places} `{{}}`, but {count} values follow it"
-        raise checker.error("PH118", message, text.span)
+        raise checker.error("PH118", message, text.span, "write one `{}` for each value")

@@ -61,7 +61,11 @@ def constant_int(checker: Checker, node: Expression, what: str) -> int:
     expr = check_scalar(checker, node, what)
     if isinstance(expr, Constant) and isinstance(expr.value, int) and not isinstance(expr.value, bool):
         return expr.value
-    raise checker.error("PH109", f"{what} is an integer constant", node.span)
+    if isinstance(expr, Constant):
+        raise checker.error("PH109", f"{what} is an integer constant, found {expr.type}", node.span)
+    help = "write a number, an `@autotune` name or an `int` generic"
+    message = f"{what} is an integer constant, but this is known only at run time"
+    raise checker.error("PH109", message, node.span, help)
 
 
 def check_integer(_checker: Checker, node: Integer) -> Expr:

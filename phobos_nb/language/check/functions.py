@@ -123,5 +123,5 @@ def _result_type(checker: Checker, function: FunctionNode) -> ScalarType | TileT
         raise checker.error("PH113", "a function yields a scalar or a tile", function.result.span)
     if not surely_returns(function.body):
         message = f"`{name}` can end without a `return`, but yields {kind}"
-        raise checker.error("PH113", message, function.name_span)
+        raise checker.error("PH113", message, function.name_span, "end it with `return value`")
     return kind

@@ -121,7 +121,8 @@ def _along(checker: Checker, node: Along) -> Slice:
 
 def _length(checker: Checker, length: int, span: Span) -> int:
     if length < 1:
-        raise checker.error("PH203", f"a slice has at least one element, found length {length}", span)
+        message = f"a slice has at least one element, found length {length}"
+        raise checker.error("PH203", message, span, "`start : end` ends before `end`")
     return length
 
 
@@ -141,7 +142,7 @@ def _between(checker: Checker, node: Between, dim: int | str) -> Slice:
             "PH203",
             "the length of a slice is a constant, but the ends of this one differ by a run-time value",
             node.span,
-            "write `start :+ length` with a constant length",
+            "write `start :+ length` with a constant length; `until` cuts it off at a run-time position",
         )
     return Slice(start, _length(checker, difference.constant, node.span))
 

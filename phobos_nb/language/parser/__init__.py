@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.diagnostics import Diagnostics
+from phobos_nb.diagnostics import Diagnostic, Diagnostics
 from phobos_nb.language.lexer import tokenize
 from phobos_nb.language.parser.cursor import Cursor
 from phobos_nb.language.parser.declarations import parse_program
@@ -16,9 +16,29 @@ def parse(source: Source) -> Program:
     Raises `PhobosError` with every error of the lexer and the parser (PH0xx), in source order.
     """
     diagnostics = Diagnostics(source)
-    program = parse_program(Cursor(tokenize(source, diagnostics), diagnostics), source)
+    tokens = tokenize(source, diagnostics)
+    faults = list(diagnostics.items)
+    program = parse_program(Cursor(tokens, diagnostics), source)
+    _drop_consequences(source, diagnostics, faults)
     diagnostics.raise_errors()
     return program
+
+
+def _drop_consequences(source: Source, diagnostics: Diagnostics, faults: list[Diagnostic]) -> None:
+    """Drop what the parser missed because of a faulty token: its complaint on the same line.
+
+    An open string may hold the bracket that ends its statement, so there the next line counts too.
+    """
+    near: set[int] = set()
+    for fault in faults:
+        if fault.span is not None:
+            line = source.position(fault.span.start).line
+            near |= {line, line + 1} if fault.code == "PH003" else {line}
+    diagnostics.items[:] = [
+        d
+        for d in diagnostics.items
+        if d.code != "PH004" or d.span is None or source.position(d.span.start).line not in near
+    ]
 
 
 def sound_part(source: Source) -> Program:
