@@ -130,11 +130,12 @@ def _findings(result: SimulationResult) -> Failure | None:
 def compare(program: Program, expected: Mapping[str, Any], found: Mapping[str, Any]) -> Failure | None:
     """Every written tensor within its tolerance; integers, bools, NaN and infinities exactly."""
     for name, tolerance in program.tolerances.items():
-        bad = _differing(expected[name], found[name], 2 * tolerance)
+        result = found[name] if name in found else program.arrays[name].make()
+        bad = _differing(expected[name], result, 2 * tolerance)
         if bad.any():
             first = tuple(int(i) for i in np.argwhere(bad)[0])
             detail = (
-                f"{name}{list(first)}: meaning {expected[name][first]!r}, found {found[name][first]!r}, "
+                f"{name}{list(first)}: meaning {expected[name][first]!r}, found {result[first]!r}, "
                 f"tolerance {tolerance:g}; {int(bad.sum())} of {bad.size} elements"
             )
             return Failure("mismatch", program.arrays[name].dtype, detail)
