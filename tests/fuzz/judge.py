@@ -131,7 +131,7 @@ def compare(program: Program, expected: Mapping[str, Any], found: Mapping[str, A
     """Every written tensor within its tolerance; integers, bools, NaN and infinities exactly."""
     for name, tolerance in program.tolerances.items():
         result = found[name] if name in found else program.arrays[name].make()
-        bad = _differing(expected[name], result, 2 * tolerance)
+        bad = differing(expected[name], result, 2 * tolerance)
         if bad.any():
             first = tuple(int(i) for i in np.argwhere(bad)[0])
             detail = (
@@ -142,7 +142,8 @@ def compare(program: Program, expected: Mapping[str, Any], found: Mapping[str, A
     return None
 
 
-def _differing(expected: Any, found: Any, tolerance: float) -> Any:
+def differing(expected: Any, found: Any, tolerance: float) -> Any:
+    """Where two arrays differ by more than a tolerance; NaN equals NaN."""
     if expected.dtype.kind in "iub":
         return np.asarray(expected != found)
     a, b = expected.astype(np.float64), found.astype(np.float64)
