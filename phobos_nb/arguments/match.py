@@ -42,7 +42,7 @@ def name_arguments(
             values[name] = value
     missing = [n for n in names if n not in values]
     if missing:
-        found.type_error("PH701", f"missing {', '.join(missing)}")
+        found.type_error("PH701", f"missing {', '.join(missing)}", f"its parameters: {', '.join(names)}")
     found.raise_errors()
     return {n: values[n] for n in names}
 
@@ -96,7 +96,9 @@ def check_array(parameter: TensorParameter, array: ArrayDescription, found: Find
         found.value_error("PH703", f"{name}: elements do not lie at multiples of their size")
         return False
     if parameter.writes and not array.writable:
-        found.value_error("PH711", f"{name}: the kernel writes it, but the array is read-only")
+        found.value_error(
+            "PH711", f"{name}: the kernel writes it, but the array is read-only", "give it a copy"
+        )
         return False
     return True
 

@@ -14,6 +14,7 @@ from phobos_nb.magic.cell import cell_source, raw_cell
 from phobos_nb.magic.define import define
 from phobos_nb.magic.options import PANES, cell_options
 from phobos_nb.views.display import register
+from phobos_nb.views.reference import brief
 
 
 @magics_class
@@ -59,6 +60,9 @@ class PhobosMagics(Magics):
 
 
 def load(shell: InteractiveShell) -> None:
-    """Register the magic and how compilations are shown."""
+    """Register the magic, with the tables of the language in its help, and what shows compilations."""
+    help = PhobosMagics.phobos.__doc__ or ""
+    if brief() not in help:
+        PhobosMagics.phobos.__doc__ = f"{help}\n{brief()}\n"
     shell.register_magics(PhobosMagics)
     register(shell.display_formatter.mimebundle_formatter)  # type: ignore  (a traitlets instance)

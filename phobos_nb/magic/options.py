@@ -54,7 +54,9 @@ def _setting(word: str) -> tuple[str, Setting]:
         return name.strip(), int(value, 0)
     except ValueError:
         found = f"{word!r}" if equals else f"{word!r} without a value"
-        raise UsageError(f"%%phobos: -D wants NAME=INTEGER, got {found}") from None
+        raise UsageError(
+            f"%%phobos: -D wants NAME=VALUE, an integer, a bool or a dtype, got {found}"
+        ) from None
 
 
 def _panes(show: str | None) -> tuple[str, ...] | None:

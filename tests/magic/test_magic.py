@@ -80,3 +80,22 @@ def test_run_takes_variables_by_the_parameters_names(cells: Cells) -> None:
 def test_a_wrong_option_is_a_usage_error(cells: Cells, line: str) -> None:
     """One line, no traceback."""
     assert isinstance(cells.fail(f"%%phobos {line}\n{SCALE}"), UsageError)
+
+
+def test_the_help_of_the_magic_shows_the_tables(cells: Cells) -> None:
+    """`%%phobos?` names every built-in and attribute once, below the options."""
+    text = cells.shell.magics_manager.magics["cell"]["phobos"].__doc__
+    assert text.index("--debug") < text.index("Built-ins") < text.index("Attributes")
+    assert text.count("rowargmax") == 1
+    assert "@launch(threads" in text
+
+
+def test_dtypes_and_bools_are_values_too(cells: Cells) -> None:
+    """`-D T=f32 ON=true` fix a dtype and a flag."""
+    text = (
+        "kernel g<T: dtype = f16, ON: bool = false>(X: tensor<T>[N]) { if ON { X[ctx.block.x] = 1.0 } }"
+    )
+    cells.run(f"%%phobos --quiet -D T=f32 ON=true\n{text}")
+    x = np.zeros(3, np.float32)
+    cells.shell.user_ns["g"](x)
+    assert x.tolist() == [1.0, 1.0, 1.0]

@@ -109,7 +109,7 @@ def _bound(checker: Checker, node: Expression | None, default: int, loop: ForSta
     bound = check_scalar(checker, node, "a bound of `range`")
     if not dtype_of(bound).is_integer:
         message = f"a bound of `range` is an integer, found {bound.type}"
-        raise checker.error("PH104", message, bound.span)
+        raise checker.error("PH104", message, bound.span, "convert it with `i32(...)`")
     return bound
 
 

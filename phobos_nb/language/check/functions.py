@@ -73,8 +73,9 @@ def _expect_callable(checker: Checker, function: FunctionNode, node: CallExpress
         raise checker.error("PH112", message, node.span, "functions are inlined: use a loop")
     if len(node.arguments) != len(function.parameters):
         wanted = ", ".join(p.name for p in function.parameters)
-        message = f"`{function.name}({wanted})` is called with {len(node.arguments)} arguments"
-        raise checker.error("PH107", message, node.span)
+        count = len(node.arguments)
+        message = f"`{function.name}` takes {len(function.parameters)} arguments, found {count}"
+        raise checker.error("PH107", message, node.span, f"write `{function.name}({wanted})`")
 
 
 def _body(checker: Checker, function: FunctionNode, span: Span) -> Expr:

@@ -55,9 +55,12 @@ def _expect_unary(checker: Checker, op: str, dtype: DType, operand: Expr) -> Non
             "PH104", f"`!` wants a bool, found {operand.type}", operand.span, "write `x == 0`"
         )
     if op != "!" and dtype.kind is Kind.BOOL:
-        raise checker.error("PH115", f"`{op}` wants a number, found {operand.type}", operand.span)
+        message = f"`{op}` wants a number, found {operand.type}"
+        help = "`!` negates a bool; `where(condition, 1, 0)` makes it a number"
+        raise checker.error("PH115", message, operand.span, help)
     if op == "~" and not dtype.is_integer:
-        raise checker.error("PH104", f"`~` wants an integer, found {operand.type}", operand.span)
+        message = f"`~` wants an integer, found {operand.type}"
+        raise checker.error("PH104", message, operand.span, "`bits(x)` gives the bits of a float")
 
 
 def binary(checker: Checker, op: str, left: Expr, right: Expr, span: Span) -> Expr:
@@ -130,7 +133,8 @@ def compare(checker: Checker, op: str, left: Expr, right: Expr, span: Span) -> E
     """A comparison; bools can only be equal or not."""
     dtype = common_dtype(checker, left, right, span)
     if dtype.kind is Kind.BOOL and op not in ("==", "!="):
-        raise checker.error("PH115", f"bools have no order: `{op}`", span)
+        message = f"`{op}` wants numbers, found two bools"
+        raise checker.error("PH115", message, span, "bools are only equal or not: `==`, `!=`")
     if isinstance(left, Constant) and isinstance(right, Constant):
         return constant(numeric.compare(op, left.value, right.value), BOOL, span)
     left, right = converted(checker, left, dtype), converted(checker, right, dtype)
