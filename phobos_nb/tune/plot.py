@@ -34,10 +34,15 @@ def plot(tuning: Tuning, x: str | None = None) -> Figure:
     for name, times in tuning.record.peers.items():
         middle = estimate(times).median
         axes.axhline(middle, linestyle="--", linewidth=1, color="tab:gray")
-        axes.annotate(f"{name} {middle:.3g} ms", (0.01, middle), xycoords=("axes fraction", "data"),
-                      va="bottom", fontsize=8)  # fmt: skip
+        axes.annotate(f"{name} {middle:.3g} ms", (0.99, middle), xycoords=("axes fraction", "data"),
+                      ha="right", va="top", fontsize=8)  # fmt: skip
     if measured:
         axes.set_yscale("log")
+        for axis_format in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            axis_format("{x:g}")
+    axes.margins(x=0.03, y=0.1)
+    if x is None:
+        axes.set_xlim(-1.5, len(measured) + len(tuning.failures) + 0.5)
     axes.set_xlabel(x or "configuration, fastest first")
     axes.set_ylabel("ms per call (median, 95 % interval)")
     axes.set_title(_title(tuning), fontsize=10)
@@ -82,7 +87,9 @@ def _failures(axes: Any, tuning: Tuning, x: str | None, measured: int) -> None:
     else:
         places = [float(f.constants.get(x, float("nan"))) for f in failures]
     across = axes.get_xaxis_transform()
-    axes.scatter(places, [0.97] * len(places), marker="x", s=30, color="tab:red", transform=across)
+    axes.scatter(
+        places, [0.97] * len(places), marker="x", s=30, color="tab:red", transform=across, clip_on=False
+    )
     counts: dict[str, int] = {}
     for failed in failures:
         counts[failed.kind.value] = counts.get(failed.kind.value, 0) + 1

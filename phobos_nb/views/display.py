@@ -17,6 +17,7 @@ from phobos_nb.views.svg import ruler
 if TYPE_CHECKING:
     from phobos_nb.compilation.compilation import Compilation
     from phobos_nb.lower.plan_shared_memory import SharedPlan
+    from phobos_nb.tune.result import Tuning
 
 Bundle = dict[str, str]
 
@@ -42,6 +43,15 @@ def show_shared_memory(plan: SharedPlan, *_: object) -> Bundle:
     return {"text/plain": to_text(memory), **picture}
 
 
+def show_tuning(tuning: Tuning, *_: object) -> Bundle:
+    """What a notebook shows of a search: html and text."""
+    from phobos_nb.views.autotune import text, view_of
+    from phobos_nb.views.autotune_html import page as search_page
+
+    view = view_of(tuning)
+    return {"text/plain": text(view), "text/html": search_page(view)}
+
+
 class BundleFormatter(Protocol):
     """What is used of IPython's formatter of MIME bundles."""
 
@@ -53,6 +63,7 @@ class BundleFormatter(Protocol):
 def register(formatter: BundleFormatter) -> None:
     """Tell a formatter how to show compilations and shared-memory plans."""
     formatter.for_type_by_name("phobos_nb.compilation.compilation", "Compilation", show_compilation)
+    formatter.for_type_by_name("phobos_nb.tune.result", "Tuning", show_tuning)
     formatter.for_type_by_name("phobos_nb.lower.plan_shared_memory", "SharedPlan", show_shared_memory)
 
 

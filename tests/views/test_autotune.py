@@ -1,0 +1,99 @@
+"""The view of a search: its model, its text, its static html."""
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+from phobos_nb.tune.records import conclude
+from phobos_nb.tune.replay import replay
+from phobos_nb.tune.result import Tuning
+from phobos_nb.tune.search import Plan
+from phobos_nb.views.autotune import text, view_of
+from phobos_nb.views.autotune_html import page
+from phobos_nb.views.display import show_tuning
+from tests.tune.recorded import record
+
+RECORD = replace(
+    record(),
+    peers={"cublasSgemm": tuple(0.95 + 0.001 * i for i in range(25))},
+    settings={"cache": "cold"},
+)
+FOUND = Tuning(conclude(RECORD, RECORD.outcomes, ""), recorded="NVIDIA H200, 2026-11-29")
+
+
+class Cells(HTMLParser):
+    """Collects table cells and checks that tags nest."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.stack, self.cells = [], []
+        self.feed(html)
+        assert self.stack == []
+
+    def handle_starttag(self, tag, attrs):
+        self.stack.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        if "td" in self.stack:
+            self.cells[-1] += data
+
+
+def test_every_configuration_is_a_point_with_failures_in_place():
+    """64 points: one winner, failures last with their reasons, fastest first before them."""
+    view = view_of(FOUND)
+    assert len(view.points) == view.total == 64
+    assert [p.status for p in view.points].count("winner") == 1
+    assert view.points[0].label == "K=8 M=128 N=256"
+    assert [p.failed for p in view.points[-4:]] == [True] * 4
+    assert view.failures == {"constraint": 4}
+    assert all(p.reason == "256 registers" for p in view.points[-4:])
+    assert view.to_plain()["points"][0]["constants"] == {"M": 128, "N": 256, "K": 8}
+
+
+def test_the_text_says_what_was_measured_where_and_what_failed():
+    """Deterministic text with the peer's interval, the recorded card, a reason per kind of failure."""
+    shown = text(view_of(FOUND))
+    assert shown == text(view_of(FOUND))
+    assert "gemm M=512, N=512, K=512 on NVIDIA H200" in shown
+    assert "recorded: NVIDIA H200, 2026-11-29" in shown
+    assert "64 of 64 configurations, 60 measured (cold cache); failed: 4 constraint" in shown
+    assert "cublasSgemm: 0.962 ms [" in shown
+    assert "* K=8 M=128 N=256: " in shown
+    assert "x K=4 M=256 N=256: constraint: 256 registers" in shown
+
+
+def test_the_html_has_a_map_cell_for_every_configuration():
+    """Four maps of 4 x 4 for the values of K; failures say their kind and why; no script, no id."""
+    html = page(view_of(FOUND))
+    assert html.count("<figcaption>K=") == 4
+    assert Cells(html).cells.count("x constraint") == 4
+    assert html.count("title='256 registers'") == 4
+    assert "<script" not in html
+    assert " id=" not in html
+    assert len(html) < 150_000
+
+
+def test_a_search_under_way_shows_what_it_has():
+    """Five trials of 64: the rest are dots on the maps, and the headline says that it was stopped."""
+    view = view_of(replay(record(), plan=Plan(trials=5)))
+    assert len(view.points) == 5
+    assert "stopped: budget" in text(view)
+    assert Cells(page(view)).cells.count(".") == 59
+
+
+def test_markup_in_names_and_reasons_is_text():
+    """Nothing of a record reaches the page as markup."""
+    outcomes = {n: replace(o, reason="<b>&'") if hasattr(o, "reason") else o
+                for n, o in RECORD.outcomes.items()}  # fmt: skip
+    html = page(view_of(Tuning(replace(RECORD, outcomes=outcomes))))
+    assert "<b>&" not in html.replace("<b>gemm", "")
+    assert "&lt;b&gt;&amp;" in html
+
+
+def test_a_notebook_shows_html_and_text():
+    """The bundle of a result."""
+    assert set(show_tuning(FOUND)) == {"text/plain", "text/html"}
