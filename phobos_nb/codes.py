@@ -57,6 +57,7 @@ CODES: dict[str, str] = {
     "PH408": "an unknown target",
     "PH510": "more shared memory than a CTA can have",
     "PH511": "no loop is pipelined",
+    "PH513": "more sums than a thread has registers",
     "PH512": "tensor-core code is not generated",
     "PH520": "an operation that is not lowered to threads",
     "PH600": "the generated CUDA C++ was refused",

@@ -132,10 +132,10 @@ class _Assigner:
 
     def _accumulator(self, dots: list[tile.DotOp]) -> Layout:
         """The thread tile of the first dot of the class; further dots share its grid."""
-        problem = _dot_shape(dots[0])
+        problem = dot_shape(dots[0])
         plan = choose(problem, self._threads, self._target, self._constants)
         for dot in dots:
-            again = choose(_dot_shape(dot), self._threads, self._target, self._constants)
+            again = choose(dot_shape(dot), self._threads, self._target, self._constants)
             self.assignment.plans[dot] = GemmPlan(
                 plan.grid, again.stages, again.unroll_k, again.pads, again.order, again.group
             )
@@ -219,7 +219,8 @@ def _required(op: Operation, threads: int) -> list[tuple[int, Layout]]:
     return []
 
 
-def _dot_shape(dot: tile.DotOp) -> DotShape:
+def dot_shape(dot: tile.DotOp) -> DotShape:
+    """The problem of a dot."""
     (rows, depth), (_, columns) = shape(dot.a), shape(dot.acc)
     return DotShape(rows, columns, depth, byte_width(element(dot.a)), byte_width(element(dot.acc)))
 

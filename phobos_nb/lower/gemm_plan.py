@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -34,11 +34,14 @@ OVERLAP = 4
 COPY_CYCLES = 4
 """Cycles of an SM for one warp's cp.async, in `estimate`."""
 
+WORD = 4
+"""Bytes of a register."""
+
 WIDEST = 16
 """Bytes of the widest copy of one thread."""
 
-OTHER_REGISTERS = 28
-"""Registers of a thread beside sums and two sets of fragments; 204 in all for the 16 x 8 winner."""
+OTHER_REGISTERS = 22
+"""Registers of a thread beside those of its dots; 202 in all for the 16 x 8 winner."""
 
 MOST_CTAS = 4
 """More CTAs on an SM were not tried."""
@@ -171,19 +174,22 @@ def _load_wavefronts(shape: DotShape, grid: ThreadGrid) -> int:
     return row_loads + column_loads
 
 
-def registers_per_thread(slots: Iterable[tuple[int, int]]) -> int:
-    """Registers of a pipelined loop whose dots give a thread so many rows and columns each."""
-    return OTHER_REGISTERS + sum(m * n + 2 * (m + n) for m, n in slots)
+def registers_per_thread(shape: DotShape, slots: Sequence[int], threads: int) -> int:
+    """Registers of a pipelined loop for one dot: sums, two sets of fragments, places of copies of A."""
+    return math.prod(slots) + 2 * sum(slots) + -(-shape.rows * shape.depth // threads)
 
 
 def resident_ctas(needed: int, threads: int, target: Target) -> int:
-    """CTAs that share an SM by their registers, 1 to `MOST_CTAS`."""
-    return max(1, min(MOST_CTAS, target.registers_per_sm // (threads * needed)))
+    """CTAs that share an SM where a thread's dots need so many registers, 1 to `MOST_CTAS`."""
+    return max(1, min(MOST_CTAS, target.registers_per_sm // (threads * (needed + OTHER_REGISTERS))))
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What `estimate` tells of one CTA: cycles of a full SM per k-step, sums and registers a thread."""
+    """What `estimate` tells of one CTA.
+
+    cycles: of a full SM per k-step. sums, registers: of a thread, for accumulators and in all.
+    """
 
     cycles: float
     sums: int
@@ -199,16 +205,18 @@ def estimate(shapes: Sequence[DotShape], threads: int, target: Target, *, narrow
     0.99, 0.85, 0.78, 0.59; this gives 1, 0.96, 0.93, 0.81, 0.75, 0.59.
     """
     warps = threads // WARP
-    cycles, slots = 0.0, list[tuple[int, int]]()
+    cycles, sums, registers = 0.0, 0, 0
     for shape in shapes:
         grid = best_grid(shape, threads)
-        slots.append(_slots(shape, grid))
-        multiply = math.prod(slots[-1]) * threads / target.fma["f32"]
+        slots = _slots(shape, grid)
+        sums += math.prod(slots) * shape.sum_bytes // WORD
+        registers += registers_per_thread(shape, slots, threads)
+        multiply = math.prod(slots) * threads / target.fma["f32"]
         waves = _load_wavefronts(shape, grid) * warps
         wide = 1 if narrow else max(1, WIDEST // shape.operand_bytes)
         copies = (shape.rows + shape.columns / wide) / WARP
         cycles += (multiply**OVERLAP + waves**OVERLAP) ** (1 / OVERLAP) + COPY_CYCLES * copies
-    return Estimate(cycles, sum(map(math.prod, slots)), registers_per_thread(slots))
+    return Estimate(cycles, sums, registers)
 
 
 @cache

@@ -13,7 +13,7 @@ from phobos_nb.diagnostics import Diagnostic, Diagnostics
 from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.language.typed import AttributeUse
-from phobos_nb.lower.assign_layouts import Assignment, assign_layouts
+from phobos_nb.lower.assign_layouts import Assignment, assign_layouts, dot_shape
 from phobos_nb.lower.assumptions import assumed
 from phobos_nb.lower.distribute import distribute
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
@@ -24,7 +24,7 @@ from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
 from phobos_nb.lower.pipeline_loops import LoopReport, pipeline_loops
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
 from phobos_nb.lower.raster import block_ids
-from phobos_nb.lower.requests import check_requests, wanted_constants
+from phobos_nb.lower.requests import check_requests, check_sums, wanted_constants
 from phobos_nb.lower.shared_liveness import plan_kernel
 from phobos_nb.lower.shared_memory import is_dynamic
 from phobos_nb.lower.stage_operands import stage_operands
@@ -98,6 +98,9 @@ def _drop_masks(work: _Work) -> None:
 def _assign_layouts(work: _Work) -> None:
     constants = wanted_constants(work.facts.attributes, work.options.constants)
     work.assignment = assign_layouts(work.kernel, work.target, work.variant, constants)
+    shapes, threads = map(dot_shape, work.assignment.plans), work.kernel.threads.value.data
+    check_sums(shapes, threads, work.target, work.diagnostics, work.facts.span)
+    work.diagnostics.raise_errors()
 
 
 def _stage_operands(work: _Work) -> None:

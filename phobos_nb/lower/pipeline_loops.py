@@ -23,7 +23,7 @@ from phobos_nb.ir.fold import constant_value
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.finish import is_pure
-from phobos_nb.lower.gemm_plan import registers_per_thread, resident_ctas
+from phobos_nb.lower.gemm_plan import WORD, DotShape, registers_per_thread, resident_ctas
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, set_layout, shape
 from phobos_nb.lower.layouts import Layout, blocked
 from phobos_nb.lower.loop_form import LoopForm, choose_form, default_stages
@@ -174,8 +174,8 @@ def _stages(
     most = default_stages(form.slices) if mode == "async" else REGISTER_STAGES
     if "STAGES" in constants:
         return constants["STAGES"] if mode == "async" else min(constants["STAGES"], most)
-    ctas = max(1, kernel.min_blocks.value.data)
-    return min(most, max(1, target.shared_per_cta_optin // (bytes_each * ctas)))
+    whole = target.shared_per_cta_optin // bytes_each
+    return min(most, max(1, min(whole, REGISTER_STAGES), whole // max(1, kernel.min_blocks.value.data)))
 
 
 def _share_the_sm(
@@ -186,10 +186,15 @@ def _share_the_sm(
     if kernel.min_blocks.value.data or kernel.max_registers.value.data or loops != [loop]:
         return
     threads = kernel.threads.value.data
-    dots = [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]
-    slots = [layout_of(dot.acc, threads).slots for dot in dots]
-    needed = registers_per_thread((rows, columns) for rows, columns in slots)
-    wanted = constants.get("MIN_BLOCKS", resident_ctas(needed, threads, target))
+    needed = 0
+    for dot in [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]:
+        held = layout_of(dot.acc, threads)
+        rows, columns = held.shape
+        problem = DotShape(rows, columns, dot.depth.value.data, WORD, byte_width(element(dot.acc)))
+        needed += registers_per_thread(problem, held.slots, threads)
+    two_stages = REGISTER_STAGES * sum(_bytes(b) for _, _, b in _copies(loop))
+    room = target.shared_per_cta_optin // max(1, two_stages)
+    wanted = constants.get("MIN_BLOCKS", min(room, resident_ctas(needed, threads, target)))
     kernel.min_blocks = IntegerAttr(max(1, wanted), i64)
 
 

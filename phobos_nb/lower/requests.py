@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.typed import AttributeUse
+from phobos_nb.lower.gemm_plan import DotShape, estimate
 from phobos_nb.lower.pipeline_loops import LoopReport
+from phobos_nb.source import Span
+from phobos_nb.target import Target
 
 
 def wanted_constants(attributes: Iterable[AttributeUse], constants: Mapping[str, int]) -> dict[str, int]:
@@ -17,6 +20,28 @@ def wanted_constants(attributes: Iterable[AttributeUse], constants: Mapping[str,
         if isinstance(stages, int) and stages:
             found.setdefault("STAGES", stages)
     return found
+
+
+def check_sums(
+    shapes: Iterable[DotShape],
+    threads: int,
+    target: Target,
+    diagnostics: Diagnostics,
+    span: Span | None,
+) -> None:
+    """Report PH513 where the accumulator of one dot takes more registers than a thread has."""
+    allowed = target.registers_per_thread
+    for shape in dict.fromkeys(shapes):
+        sums = estimate([shape], threads, target, narrow=False).sums
+        if sums > allowed:
+            diagnostics.error(
+                "PH513",
+                f"the accumulator of a {shape.rows} x {shape.columns} tile takes {sums} registers "
+                f"a thread, {target.name} allows {allowed}",
+                span,
+                help=f"more than {threads} threads in `@launch`, or a smaller tile",
+                stage="lower",
+            )
 
 
 def check_requests(

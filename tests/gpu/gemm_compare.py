@@ -15,6 +15,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,11 @@ PEER = "cublasSgemm"
 UNWRITTEN = 1e30
 Size = tuple[int, int, int]
 Call = Callable[[float, float], Callable[[], object]]
+Arrays = tuple[Any, Any, Any]
+Contenders = Callable[[Arrays, Size], dict[str, Call]]
 
 
-def calls(kernels: list[StoredKernel], arrays: tuple[Any, Any, Any], size: Size) -> dict[str, Call]:
+def calls(kernels: list[StoredKernel], arrays: Arrays, size: Size) -> dict[str, Call]:
     """What can run on these arrays, by name: makers of a call for given alpha and beta."""
     a, b, c = arrays
     found: dict[str, Call] = {PEER: lambda alpha, beta: cublas_gemm(a, b, c, alpha, beta)}
@@ -47,7 +50,7 @@ def calls(kernels: list[StoredKernel], arrays: tuple[Any, Any, Any], size: Size)
     return found
 
 
-def errors(call: Call, arrays: tuple[Any, Any, Any], product: Any, old: Any) -> list[float]:
+def errors(call: Call, arrays: Arrays, product: Any, old: Any) -> list[float]:
     """Relative errors of the two checks."""
     module, c = cupy(), arrays[2]
     c.fill(UNWRITTEN)
@@ -65,7 +68,7 @@ def gap(found: Any, answer: Any) -> float:
     return float(module.linalg.norm(found - answer) / module.linalg.norm(answer))
 
 
-def run(kernels: list[StoredKernel], size: Size, rounds: int) -> Iterator[dict[str, Any]]:
+def run(contenders: Contenders, size: Size, rounds: int) -> Iterator[dict[str, Any]]:
     """The rows of one size."""
     module = cupy()
     m, n, k = size
@@ -73,7 +76,7 @@ def run(kernels: list[StoredKernel], size: Size, rounds: int) -> Iterator[dict[s
     a, b, old = (rng.standard_normal(s, dtype=module.float32) for s in ((m, k), (k, n), (m, n)))
     arrays = a, b, module.empty((m, n), module.float32)
     product = a.astype(module.float64) @ b.astype(module.float64)
-    possible = calls(kernels, arrays, size)
+    possible = contenders(arrays, size)
     wrong: dict[str, list[float]] = {
         name: errors(c, arrays, product, old) for name, c in possible.items()
     }
@@ -107,14 +110,19 @@ def main() -> int:
     parser.add_argument("--only", default="", help="keep variants whose name holds this")
     parsed = parser.parse_args()
     kernels = [k for k in load(parsed.folder) if parsed.only in k.code.stem]
+    return compare(partial(calls, kernels), parsed.sizes, parsed.rounds, parsed.results)
+
+
+def compare(contenders: Contenders, sizes: list[str], rounds: int, results: Path) -> int:
+    """Run all sizes, show them, write the rows; 1 where a result was wrong."""
     rows: list[dict[str, Any]] = []
-    for text in parsed.sizes:
+    for text in sizes:
         numbers = [int(x) for x in text.split(",")]
-        size = (numbers * 3)[:3] if len(numbers) == 1 else numbers
-        found = list(run(kernels, (size[0], size[1], size[2]), rounds_for(size, parsed.rounds)))
+        m, n, k = (numbers * 3)[:3] if len(numbers) == 1 else numbers
+        found = list(run(contenders, (m, n, k), rounds_for([m, n, k], rounds)))
         show(found)
         rows += found
-        parsed.results.write_text(json.dumps({"gpu": describe_gpus(), "rows": rows}), "utf-8")
+        results.write_text(json.dumps({"gpu": describe_gpus(), "rows": rows}), "utf-8")
     return int(any(not row["ok"] for row in rows))
 
 

@@ -62,6 +62,20 @@ SETS: dict[str, list[Job]] = {
             *(c for t in UNLISTED for c in every(t, STAGES=[4], SLICES=[1, 4])),
         )
     ],
+    "space": [
+        ("gemm_fp32", True, tile(m, n, k))
+        for m, n, k in itertools.product((32, 64, 128, 256), (32, 64, 128, 256), (4, 8, 16, 32))
+        if (m, n) != (256, 256)
+    ],
+    "masked": [
+        ("gemm_fp32_any", aligned, c)
+        for aligned in (True, False)
+        for c in (
+            *every(LARGE, STAGES=[3], SLICES=[1, 2], ADDRESS=[0, 1], GUARD=[0, 2]),
+            *every(SMALL, STAGES=[4], SLICES=[1, 4], ADDRESS=[0, 1], GUARD=[0, 1]),
+            *every(SQUARE, STAGES=[4], SLICES=[1, 4], ADDRESS=[0, 1], GUARD=[0, 2]),
+        )
+    ],
     "any": [
         ("gemm_fp32_any", aligned, c)
         for aligned in (True, False)

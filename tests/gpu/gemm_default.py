@@ -1,0 +1,74 @@
+"""The GEMM as a user calls it, nothing set or tuned, checked and timed beside cuBLAS and torch; JSON.
+
+usage: python -m tests.gpu.gemm_default RESULTS.json [--sizes M,N,K ...] [--rounds N]
+
+Needs a GPU, and xDSL to compile. Sizes that are multiples of 128 run examples/gemm_fp32.ph, others
+gemm_fp32_any.ph. Checks and times as in gemm_compare.py; the label holds what was chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import phobos_nb as ph
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.cuda.peers import cublas_gemm, torch
+from tests.gpu.gemm_compare import PEER, Arrays, Call, Size, compare
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SQUARES = ("1024", "2048", "4096", "8192")
+RAGGED = ("4095", "1000", "4097,4099,4093", "4100", "1023")
+SKINNY = ("16,4096,4096", "4096,16,4096", "4096,4096,64", "1,4096,4096", "4096,1,4096", "64,64,65536")
+EVEN = 128
+
+
+def contenders(arrays: Arrays, size: Size) -> dict[str, Call]:
+    """CuBLAS, torch where it is there, and the untuned call."""
+    kernel = kernel_for(size)
+    started = time.perf_counter()
+    kernel(*arrays, 1.0, 0.0)
+    seconds = time.perf_counter() - started
+    chosen = kernel.bind(*arrays, 1.0, 0.0).contract  # type: ignore[attr-defined]  # a BoundCall here
+    label = ", ".join(f"{n}={v}" for n, v in chosen.constants.items())
+    print(f"{size}: {label}; {chosen.variant}; first call {seconds:.2f} s")
+    found: dict[str, Call] = {
+        PEER: lambda alpha, beta: cublas_gemm(*arrays, alpha, beta),
+        f"phobos {label}": lambda alpha, beta: kernel.bind(*arrays, alpha, beta),
+    }
+    if torch() is not None:
+        found["torch.addmm"] = torch_addmm(arrays)
+    return found
+
+
+def torch_addmm(arrays: Arrays) -> Call:
+    """C = alpha * A @ B + beta * C by torch, in f32 throughout."""
+    a, b, c = (torch().from_dlpack(x) for x in arrays)
+
+    def call(alpha: float, beta: float) -> Any:
+        return lambda: torch().addmm(c, a, b, alpha=alpha, beta=beta, out=c)
+
+    return call
+
+
+def kernel_for(size: Size) -> Kernel:
+    """The example that suits a size."""
+    even = all(n % EVEN == 0 for n in size)
+    return ph.load(EXAMPLES / ("gemm_fp32.ph" if even else "gemm_fp32_any.ph"))["gemm"]
+
+
+def main() -> int:
+    """Run all sizes, write the rows, print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--sizes", nargs="+", default=[*SQUARES, *RAGGED, *SKINNY], help="N or M,N,K")
+    parser.add_argument("--rounds", type=int, default=15)
+    parsed = parser.parse_args()
+    return compare(contenders, parsed.sizes, parsed.rounds, parsed.results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
