@@ -3,6 +3,9 @@
 import pytest
 from xdsl.dialects.builtin import f16
 
+from phobos_nb.contract import Variant
+from phobos_nb.lower.pipeline import KernelFacts, lower
+from phobos_nb.target import get
 from tests.lower.kernels import attention, gemm
 from tests.lower.test_modules import lowered, names
 
@@ -38,3 +41,10 @@ def test_attention_says_why_not():
     assert loop.stages == 1
     assert loop.line == 4
     assert "computed in the loop" in loop.reason or "more than load" in loop.reason
+
+
+def test_two_stages_come_before_a_third_cta_on_the_sm():
+    """On sm_75 two stages of 32 x 32 x 32 fit three times in 64 KB: the loop is pipelined, not refused."""
+    kernel = gemm((32, 32, 32), 256)
+    result = lower(kernel.module, KernelFacts(kernel.parameters), get("sm_75"), Variant())
+    assert [loop.stages for loop in result.loops] == [2]

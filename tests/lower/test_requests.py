@@ -38,3 +38,12 @@ def test_tensorcore_says_that_it_falls_back():
     result = lowered(gemm(), AttributeUse("tensorcore", {"path": ""}, Span(5, 9)))
     (note,) = result.notes
     assert (note.code, note.span) == ("PH512", Span(5, 9))
+
+
+def test_a_tile_with_more_sums_than_registers_is_refused_by_name():
+    """256 x 256 on 256 threads would be 256 sums a thread; PH513 says so before any CUDA is made."""
+    with pytest.raises(PhobosError) as caught:
+        lowered(gemm((256, 256, 8), 256))
+    (found,) = caught.value.diagnostics
+    assert found.code == "PH513"
+    assert "256 x 256 tile takes 256 registers a thread, sm_80 allows 255" in found.message
