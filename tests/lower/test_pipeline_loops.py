@@ -44,7 +44,7 @@ def test_attention_says_why_not():
 
 
 def test_two_stages_come_before_a_third_cta_on_the_sm():
-    """On sm_75 two stages of 32 x 32 x 32 fit three times in 64 KB: the loop is pipelined, not refused."""
+    """On sm_75 two stages of 32 x 32 x 32 fit three times in 64 KB: pipelined, not refused."""
     kernel = gemm((32, 32, 32), 256)
     result = lower(kernel.module, KernelFacts(kernel.parameters), get("sm_75"), Variant())
     assert [loop.stages for loop in result.loops] == [2]
