@@ -73,6 +73,7 @@ class Context:
     uses_blocks: bool = False
     sealed: bool = False
     shared: list[Value] = field(default_factory=list)
+    attributes: set[str] = field(default_factory=set)
     names: int = 0
 
     # Choices -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.fuzz import calls, functions, lanes, leaves, operators, threads, tiles
+from tests.fuzz import calls, functions, gemm, lanes, leaves, operators, threads, tiles, whole
 from tests.fuzz.arrays import NUMPY, ArrayRecipe
 from tests.fuzz.context import Context
 from tests.fuzz.statements import tried
@@ -31,7 +31,10 @@ INERT = (
 
 @dataclass(frozen=True)
 class Program:
-    """One generated call. tolerances: of every written tensor, absolute. grid: None where inferred."""
+    """One generated call. tolerances: of every written tensor, absolute. grid: None where inferred.
+
+    dtypes: what the arrays make of the kernel's dtype parameters.
+    """
 
     seed: int
     text: str
@@ -41,6 +44,7 @@ class Program:
     grid: tuple[int, int, int] | None
     constants: Mapping[str, int]
     tolerances: Mapping[str, float]
+    dtypes: Mapping[str, str]
     features: Counter[str] = field(compare=False)
 
     def arguments(self) -> dict[str, Any]:
@@ -86,9 +90,13 @@ def _sections(ctx: Context) -> None:
         (1, threads.shared),
         (0.5, threads.tree),
         (1.5, threads.atomic),
+        (1, whole.section),
     ]
     if ctx.chance(0.1):
         tried(ctx, lambda: threads.leave_together(ctx))
+    if ctx.chance(0.12) and tried(ctx, lambda: gemm.section(ctx)):
+        ctx.mark("section:gemm.section")
+        return
     for _ in range(ctx.weighted([(4, 1), (3, 2), (1, 3)])):
         section = ctx.weighted(kinds)
         tried(ctx, lambda section=section: section(ctx))
@@ -104,7 +112,7 @@ def _program(ctx: Context, seed: int) -> Program:
     parameters = [(t.name, f"tensor<{ctx.spell(t.dtype)}>[{', '.join(t.dims)}]") for t in ctx.tensors]
     parameters += [(name, ctx.spell(dtype)) for name, (dtype, _) in ctx.scalars.items()]
     ctx.rng.shuffle(parameters)
-    generics, tuned, constants = _compile_time(ctx)
+    generics, tuned, constants = _compile_time(ctx, parameters)
     head = f"kernel k{generics}({', '.join(f'{n}: {t}' for n, t in parameters)})"
     parts = [*ctx.functions, *_attributes(ctx, tuned), head + " {", *ctx.lines, "}"]
     inferred = _can_infer(ctx)
@@ -118,15 +126,21 @@ def _program(ctx: Context, seed: int) -> Program:
         None if inferred else ctx.grid,
         constants,
         {t.name: t.tolerance for t in ctx.tensors if t.written},
+        {"T": ctx.generic} if ctx.generic else {},
         Counter(set(ctx.marks)),
     )
 
 
-def _compile_time(ctx: Context) -> tuple[str, list[str], dict[str, int]]:
+def _compile_time(
+    ctx: Context, parameters: list[tuple[str, str]]
+) -> tuple[str, list[str], dict[str, int]]:
     """Generics, tuning parameters, and the values that the call must set."""
     generics, tuned, constants = [], [], {}
     if ctx.generic:
-        generics.append(f"T: dtype = {ctx.generic}")
+        inferred = any("tensor<T>" in kind for _, kind in parameters)
+        is_open = inferred and ctx.chance(0.5)
+        generics.append("T: dtype" if is_open else f"T: dtype = {ctx.generic}")
+        ctx.mark("generic:inferred dtype" if is_open else "generic:default dtype")
         ctx.mark("generic:dtype")
     for name, value in ctx.constants.items():
         form = ctx.pick(["generic", "set", "tuned", "list", "bounds"])
@@ -163,8 +177,9 @@ def _attributes(ctx: Context, tuned: list[str]) -> list[str]:
     found += [f"@{name}" for name in INERT if ctx.chance(0.03)]
     if ctx.chance(0.03):
         found.append("@cluster(x = 2)")
+    found += sorted(ctx.attributes)
     exact = not any(m.startswith("dot:") for m in ctx.marks)
-    if exact and ctx.chance(0.05):
+    if not ctx.attributes and exact and ctx.chance(0.05):
         found.append(f"@tensorcore{ctx.pick(['', '(wmma)', '(sync)', '(wgmma)'])}")
     ctx.mark(*(f"attribute:{a.split('(')[0]}" for a in found))
     ctx.rng.shuffle(found)

@@ -71,9 +71,15 @@ def judge(program: Program, paths: Paths = Paths()) -> Failure | None:
 
 
 def kernel_of(program: Program, chip: str = "sm_80") -> Kernel:
-    """The program's kernel, checked."""
+    """The program's kernel, checked; its dtype parameters are open where they have no default."""
     options = CompileOptions(chip, constants=dict(program.constants))
     return module_of(Source(program.text, "fuzz.ph"), options)["k"]
+
+
+def fixed_kernel(program: Program, chip: str = "sm_80") -> Kernel:
+    """The kernel for the dtypes of the program's arrays."""
+    kernel = kernel_of(program, chip)
+    return kernel.specialize(**program.dtypes) if program.dtypes else kernel
 
 
 def meaning_of(program: Program, kernel: Kernel) -> tuple[dict[str, Any], list[str]]:
@@ -94,10 +100,12 @@ def _judge(program: Program, paths: Paths) -> Failure | None:
     failure = _round_trip(program)
     if failure is not None:
         return failure
-    kernel = kernel_of(program, paths.chip)
+    kernel = fixed_kernel(program, paths.chip)
     expected, said = meaning_of(program, kernel)
     with contextlib.redirect_stdout(io.StringIO()):
-        result = kernel.simulate(*program.arguments().values(), grid=program.grid)
+        result = kernel_of(program, paths.chip).simulate(
+            *program.arguments().values(), grid=program.grid
+        )
     failure = (
         _findings(result) or compare(program, expected, result.outputs) or _prints(said, result.printed)
     )
@@ -172,7 +180,7 @@ def _upstream(compilation: Compilation) -> None:
 
 
 def _machine_code(program: Program, target: str) -> None:
-    kernel = kernel_of(program, target)
+    kernel = fixed_kernel(program, target)
     assert compiled(program, kernel).cubin, "empty machine code"
 
 

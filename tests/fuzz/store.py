@@ -25,7 +25,7 @@ import numpy as np
 from phobos_nb.contract import LaunchContract, from_plain, to_plain
 from tests.fuzz.arrays import NUMPY, ArrayRecipe
 from tests.fuzz.generate import Program, generate
-from tests.fuzz.judge import compiled, kernel_of, meaning_of
+from tests.fuzz.judge import compiled, fixed_kernel, meaning_of
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def stored(target: str, seed: int) -> tuple[Row, bytes, dict[str, Any]] | None:
     program = generate(seed)
     if "print" in program.features:
         return None
-    kernel = kernel_of(program, target)
+    kernel = fixed_kernel(program, target)
     expected, _ = meaning_of(program, kernel)
     compilation = compiled(program, kernel)
     return _row(program, compilation.contract), compilation.cubin, expected
