@@ -1,4 +1,4 @@
-"""Matrix products as they are written for speed: slices in a loop, tensor cores, pipelines, epilogues."""
+"""Matrix products as they are written for speed: slices, tensor cores, pipelines, epilogues."""
 
 from __future__ import annotations
 

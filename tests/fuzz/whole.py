@@ -26,10 +26,10 @@ def section(ctx: Context) -> None:
     ctx.emit(f"let {view} = {source.name}[{f'{owned}, :' if axis == 'row' else f':, {owned}'}]")
     element = source.element
     x = replace(element, text=view, shape=shape, low=min(element.low, 0), high=max(element.high, 0))
-    values = [x]
-    for _ in range(ctx.rng.randrange(3)):
-        values.append(_reduced(ctx, axis, _elementwise(ctx, [x], 1), extent, size))
-    _store(ctx, _elementwise(ctx, values, 2), axis, symbol, size)
+    reduced = [
+        _reduced(ctx, axis, _elementwise(ctx, [x], 1), extent, size) for _ in range(ctx.rng.randrange(3))
+    ]
+    _store(ctx, _elementwise(ctx, [x, *reduced], 2), axis, symbol, size)
     ctx.mark("subscript:whole extent", f"whole:{axis}", f"whole:{dtype}")
 
 
