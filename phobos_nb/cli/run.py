@@ -115,9 +115,10 @@ def difference(one: Any, other: Any) -> float:
 def _prepare(parsed: argparse.Namespace) -> tuple[Kernel, dict[str, Any]]:
     import numpy as np
 
-    kernel = kernels(parsed)[0]
+    given = dict(parsed.values)
+    kernel = kernels(parsed)[0].for_some(given)
     rng = np.random.default_rng(parsed.seed)
-    return kernel, random_arguments(kernel.name, kernel.parameters, dict(parsed.values), rng)
+    return kernel, random_arguments(kernel.name, kernel.parameters, given, rng)
 
 
 def _grid(parsed: argparse.Namespace) -> tuple[int, ...] | None:

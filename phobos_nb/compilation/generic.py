@@ -49,10 +49,11 @@ class DtypeParameters:
     def infer(self, values: Mapping[str, Any]) -> dict[str, str]:
         """The open dtypes for a call, by the first array of each; PH111 where there is none."""
         tensors = [p.name for p in self._kernel.parameters if p.kind == "tensor"]
-        named = {name: dtype_of(values[name]) for name in tensors}
+        named = {name: dtype_of(values[name]) for name in tensors if name in values}
         found = self._kernel.dtypes({n: SCALARS[d] for n, d in named.items() if d in SCALARS})
         chosen = {n: found[n].name if n in found else self._without_array(n) for n in self._open}
-        if (key := self._key([values[p.name] for p in self._kernel.parameters])) is not None:
+        complete = [values[p.name] for p in self._kernel.parameters if p.name in values]
+        if (key := self._key(complete)) and len(complete) == len(self._kernel.parameters):
             self._seen[key] = chosen
         return chosen
 

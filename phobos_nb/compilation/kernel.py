@@ -242,6 +242,10 @@ class Kernel:
             known = self._generic.infer(name_arguments(self.name, self.parameters, arguments, named))
         return self._with_dtypes(known)
 
+    def for_some(self, values: Mapping[str, Any]) -> Kernel:
+        """The same for arrays and scalars by name, of which some may be missing."""
+        return self._with_dtypes(self._generic.infer(values)) if self._generic.open else self
+
     def _with_dtypes(self, dtypes: Mapping[str, str]) -> Kernel:
         key = tuple(sorted(dtypes.items()))
         if not key:

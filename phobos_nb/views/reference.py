@@ -50,7 +50,7 @@ class Page:
 @cache
 def pages() -> dict[str, Page]:
     """The page of every code that has one."""
-    text = files(__package__).joinpath("diagnostics.toml").read_text("utf-8")
+    text = files("phobos_nb.views").joinpath("diagnostics.toml").read_text("utf-8")
     return {code: Page(code, **entry) for code, entry in tomllib.loads(text).items()}
 
 

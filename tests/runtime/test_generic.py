@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import phobos_nb as ph
+from phobos_nb.cli import main
 from phobos_nb.cli.options import constant
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.dtypes import F32
@@ -160,3 +161,14 @@ def test_the_generic_attention_is_every_attention(name: str, causal: str) -> Non
     hand = hand.replace("if CAUSAL", f"if {causal}")
     made = ph.compile(text).attention.compile(T=name, CAUSAL=int(causal == "true"))
     assert made.cuda == ph.compile(hand).attention.compile().cuda
+
+
+def test_the_command_line_makes_arrays_of_the_given_dtype(tmp_path, capsys) -> None:
+    """`run` with one array of f64 makes the other one f64 as well; `-D` decides without arrays."""
+    source, array = tmp_path / "scale.ph", tmp_path / "x.npy"
+    source.write_text(TEXT, "utf-8")
+    np.save(array, np.ones(5))
+    assert main(["run", str(source), f"X={array}"]) == 0
+    assert "Y: float64[5]" in capsys.readouterr().out
+    assert main(["run", str(source), "N=5", "-D", "T=f32"]) == 0
+    assert "Y: float32[5]" in capsys.readouterr().out
