@@ -64,7 +64,7 @@ def builtins_page() -> str:
     specs = sorted(builtins.table().values(), key=lambda s: (s.group, s.name))
     lines = [*_head("Built-ins", "One file each in `phobos_nb/builtins`.")]
     for group, members in groupby(specs, key=lambda s: s.group):
-        lines += [f"## {group.capitalize()}", "", "| form | |", "|---|---|"]
+        lines += [f"## {group[0].upper()}{group[1:]}", "", "| form | |", "|---|---|"]
         lines += [f"| `{_cell(s.signature)}` | {_cell(s.doc)} |" for s in members]
         lines.append("")
     return "\n".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from phobos_nb.diagnostics import Stop
+from phobos_nb.language.hints import FOREIGN
 from phobos_nb.language.lexer import Token, TokenKind
 from phobos_nb.language.parser.cursor import Cursor
 from phobos_nb.language.parser.expressions import parse_expression, parse_literal
@@ -40,6 +41,8 @@ def parse_block(cursor: Cursor, after: str) -> Block:
         cursor.unexpected("`{`", help)
         cursor.skip_terminators()
     help = "`==` compares, `=` assigns" if cursor.at("=") else ""
+    if cursor.at("->"):
+        help = "a kernel yields nothing: store results to a tensor"
     opening = cursor.expect("{", f"after the {after}", help)
     with cursor.deeper_block():
         statements = _parse_statements(cursor)
@@ -75,7 +78,8 @@ def _parse_statements(cursor: Cursor) -> Block:
 def _end_statement(cursor: Cursor) -> None:
     if cursor.at_kind(TokenKind.TERMINATOR, TokenKind.END) or cursor.at("}"):
         return
-    raise cursor.unexpected("the end of the statement", "statements are separated by a newline or `;`")
+    help = "statements are separated by a newline or `;`"
+    raise cursor.unexpected("the end of the statement", "write `dot(a, b)`" if cursor.at("@") else help)
 
 
 def _parse_statement(cursor: Cursor) -> StatementNode:
@@ -96,6 +100,9 @@ def _parse_declare(cursor: Cursor, keyword: Token) -> Declare:
     return Declare(keyword.text == "var", Name(name.text, span=name.span), kind, value, span=span)
 
 
+ASSIGN_IT = "assign it, or call something"
+
+
 def _parse_update_or_call(cursor: Cursor) -> Update | CallStatement:
     target = parse_expression(cursor)
     if cursor.at_kind(TokenKind.OPERATOR) and cursor.at(*ASSIGNMENTS):
@@ -108,7 +115,7 @@ def _parse_update_or_call(cursor: Cursor) -> Update | CallStatement:
         "PH110",
         "this expression does nothing by itself",
         target.span,
-        help="assign it, or call something",
+        help=FOREIGN.get(target.text, ASSIGN_IT) if isinstance(target, Name) else ASSIGN_IT,
         stage="parse",
     )
 
@@ -142,6 +149,8 @@ def _parse_assert(cursor: Cursor, keyword: Token) -> AssertStatement:
 
 def _parse_for(cursor: Cursor, keyword: Token) -> ForStatement:
     unroll = _parse_unroll(cursor)
+    if cursor.at("("):
+        raise cursor.unexpected("the loop variable", "write `for i in range(0, n) { ... }`")
     name = cursor.expect_name("the loop variable")
     cursor.expect("in", "after the loop variable")
     cursor.expect("range", "after `in`", "loops run over `range(start, stop, step)`")
