@@ -155,7 +155,7 @@ def refusals(kernels: list[StoredKernel]) -> Iterator[dict[str, Any]]:
         for shape in [] if kernel.kind == "upstream" else case.refused(constants):
             values = case.arrays(shape, np.random.default_rng(0))
             try:
-                launched(kernel, values)
+                launched(kernel, values, None)
                 ok = False
             except ValueError:
                 ok = True
