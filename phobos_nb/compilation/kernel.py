@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.match import name_arguments, signature
 from phobos_nb.arguments.variant import choose_variant
 from phobos_nb.compilation import remembered, stages
-from phobos_nb.compilation.call import SolvedCall, describe_host, host_values, on_device, solve
+from phobos_nb.compilation.call import Describe, SolvedCall, describe_host, host_values, on_device, solve
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.defaults import choose_constants
@@ -30,6 +31,7 @@ from phobos_nb.source import Source
 from phobos_nb.target import Target
 
 if TYPE_CHECKING:
+    from phobos_nb.compilation.profile import Profile
     from phobos_nb.cuda.device_plan import Prepared
     from phobos_nb.cuda.plan import Dispatcher
     from phobos_nb.simulate.compare import Difference
@@ -135,8 +137,7 @@ class Kernel:
         values = host_values(name_arguments(self.name, self.parameters, arguments, named))
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
         configuration = resolve(replace(self.options, drop_barrier=dropped))
-        call = solve(self, values, describe_host, grid, configuration.target)
-        compilation = self._compiled_for(call, configuration)
+        call, compilation = self.compiled_call(values, describe_host, grid, configuration)
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
         return stages.simulate(
             compilation.thread_module, compilation.contract, converted, call.grid, **options
@@ -186,6 +187,36 @@ class Kernel:
             ref = {name: meant[name] for name in result.outputs}
         contract = self._compiled_for(call, resolve(self.options)).contract
         return compare(result, ref, contract, tolerance)
+
+    def profile(
+        self,
+        *arguments: Any,
+        grid: Any = None,
+        report: str | Path | None = None,
+        simulated: bool = True,
+        **named: Any,
+    ) -> Profile:
+        """Run a call once under Nsight Compute; its counts per source line beside the simulator's.
+
+        Takes GPU or NumPy arrays, which stay as they are: the launch happens in another process, on
+        copies. report: where ncu's own report is kept, with the kernel's text beside it for Nsight
+        Compute's window; by default nowhere. simulated: whether to simulate the call too. Raises
+        `PhobosError` PH608 without ncu, PH609 without permission to read the counters.
+        """
+        from phobos_nb.compilation.profile import profile
+
+        if self._generic.open:
+            kernel = self.for_call(arguments, named)
+            return kernel.profile(*arguments, grid=grid, report=report, simulated=simulated, **named)
+        values = name_arguments(self.name, self.parameters, arguments, named)
+        return profile(self, values, grid, report, simulated)
+
+    def compiled_call(
+        self, values: Mapping[str, Any], describe: Describe, grid: Any, configuration: Configuration
+    ) -> tuple[SolvedCall, Compilation]:
+        """A call with its arguments by name, checked, and what is compiled for it."""
+        call = solve(self, values, describe, grid, configuration.target)
+        return call, self._compiled_for(call, configuration)
 
     def _host_call(self, values: Mapping[str, Any], grid: Any) -> Callable[[], None]:
         values = host_values(values)

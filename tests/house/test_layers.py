@@ -22,7 +22,7 @@ KEEPERS = {
     "IPython": {"views", "magic", "__init__"},
     "ipywidgets": {"views", "tune"},
     "anywidget": {"views"},
-    "pandas": {"tune", "bench", "simulate"},
+    "pandas": {"tune", "bench", "simulate", "compilation"},
     "matplotlib": {"views", "tune"},
 }
 

@@ -21,6 +21,13 @@ class Line:
     text: str
     place: Place | None = None
 
+    def renamed(self, name: str, other: str) -> Line:
+        """The line with its place in a text of another name, if it is in the one named."""
+        place = self.place
+        if place is None or place.name != name:
+            return self
+        return Line(self.text, place._replace(name=other))
+
 
 @dataclass(frozen=True)
 class CudaSource:
@@ -47,6 +54,10 @@ class CudaSource:
     def readable(self) -> str:
         """The code without line directives."""
         return "".join(f"{line.text}\n" for line in self.lines)
+
+    def naming(self, name: str, other: str) -> str:
+        """The text with another name for one that its line directives use."""
+        return with_directives(tuple(line.renamed(name, other) for line in self.lines))
 
 
 def with_directives(lines: tuple[Line, ...]) -> str:

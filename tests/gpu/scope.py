@@ -1,0 +1,192 @@
+"""The simulator's counts and races against Nsight Compute's and compute-sanitizer's.
+
+usage: python -m tests.gpu.scope prepare FOLDER [--workers N]     # anywhere, with xDSL
+       python -m tests.gpu.scope run FOLDER OUT [--workers N]     # on the GPU, with Nsight's tools
+
+OUT gets counts.json (every kernel's counts of both, total and per line), races.json (the agreement
+table), and what the tools printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from phobos_nb.cuda import ncu, sass
+from phobos_nb.cuda.profile import Measured, by_line, environment, runner
+from phobos_nb.cuda.stored_call import read_call
+
+COMPARED = (
+    "shared_load_wavefronts",
+    "shared_store_wavefronts",
+    "global_load_sectors",
+    "global_store_sectors",
+    "global_load_requests",
+    "global_store_requests",
+    "barriers",
+)
+HAZARD = re.compile(r"(?:Error|Warning): (?:Potential )?.*(?:hazard|Race reported).*")
+SUMMARY = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed \((\d+) errors?, (\d+) warnings?\)")
+
+
+# Ahead of time ------------------------------------------------------------------------------------
+
+
+def prepare(folder: Path, workers: int) -> None:
+    """Compile, simulate and store everything."""
+    from tests.gpu import scope_jobs
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(workers) as pool:
+        work = [pool.submit(one, "count", folder, row) for row in scope_jobs.COUNTED]
+        work += [pool.submit(one, "race", folder, row) for row in scope_jobs.PLANTED]
+        jobs = [job for future in work for job in future.result()]
+    scope_jobs.write(folder, jobs)
+    size = sum(f.stat().st_size for f in folder.iterdir())
+    print(f"{len(jobs)} calls, {size / 2**20:.1f} MiB in {folder}")
+
+
+def one(kind: str, folder: Path, row: Any) -> list[Any]:
+    """The jobs of one row; a row that fails must not lose the others."""
+    from tests.gpu import scope_jobs
+
+    try:
+        if kind == "count":
+            return [scope_jobs.counted(folder, row)]
+        return list(scope_jobs.planted(folder, row))
+    except Exception as error:
+        print(f"{row}: {type(error).__name__}: {str(error)[:400]}")
+        return []
+
+
+# Counts -------------------------------------------------------------------------------------------
+
+
+def counts(folder: Path, out: Path, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Profile all whole kernels in one process; the report's pages are kept as text."""
+    calls = [folder / f"{job['name']}.call" for job in jobs]
+    tool, report = ncu.find_ncu(), Path("/tmp/scope.ncu-rep")
+    ncu.record(tool, report, runner(calls), environment())
+    raw, source = (ncu.page(tool, report, name) for name in ("raw", "source"))
+    for name, text in (("raw", raw), ("source", source)):
+        (out / f"ncu_{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
+    rows: list[dict[str, Any]] = []
+    for job, call, kernel in zip(jobs, calls, ncu.read_pages(raw, source), strict=True):
+        code = sass.instructions(sass.disassemble(read_call(call).code[0]))
+        rows.append(compared(job, by_line(kernel, code)))
+    return rows
+
+
+def compared(job: dict[str, Any], measured: Measured) -> dict[str, Any]:
+    """Both counts of a kernel and where they differ."""
+    mine: Mapping[str, int | None] = job["counts"]
+    both = {name: [measured.counts.get(name), mine.get(name)] for name in COMPARED}
+    different = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+    return {
+        "case": job["case"],
+        "different": different,
+        "gpu": dict(measured.counts),
+        "simulator": mine,
+        "gpu_lines": {line: dict(c) for line, c in sorted(measured.lines.items())},
+        "simulator_lines": job["lines"],
+    }
+
+
+# Races --------------------------------------------------------------------------------------------
+
+
+def races(folder: Path, out: Path, jobs: list[dict[str, Any]], workers: int) -> list[dict[str, Any]]:
+    """Run every planted race, and its kernel unchanged, under racecheck."""
+    with ThreadPoolExecutor(workers) as pool:
+        said = list(pool.map(lambda job: racecheck(folder / f"{job['name']}.call"), jobs))
+    text = "\n".join(f"##### {job['name']}\n{words}" for job, words in zip(jobs, said, strict=True))
+    (out / "racecheck.txt.gz").write_bytes(gzip.compress(text.encode()))
+    return [verdict(job, words) for job, words in zip(jobs, said, strict=True)]
+
+
+def racecheck(call: Path) -> str:
+    """What compute-sanitizer prints for one call."""
+    tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    command = [tool, "--tool", "racecheck", "--racecheck-report", "all", "--print-limit", "20"]
+    try:
+        ran = subprocess.run(
+            [*command, *runner([call])],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=environment(),
+            check=False,
+            timeout=60,
+        )
+    except subprocess.TimeoutExpired:
+        return "timeout"
+    return ran.stdout + ran.stderr
+
+
+def verdict(job: dict[str, Any], said: str) -> dict[str, Any]:
+    """Whether both found a race. The tool watches shared memory only, so only those races count."""
+    summary = SUMMARY.search(said)
+    errors = int(summary[2]) + int(summary[3]) if summary else None
+    mine = [r for r in job["races"] if r.startswith("shared")]
+    return {
+        "name": job["name"],
+        "deleted": job["deleted"],
+        "racecheck": errors,
+        "simulator": len(mine),
+        "agree": None if errors is None else bool(errors) == bool(mine),
+        "hazards": list(dict.fromkeys(m.strip() for m in HAZARD.findall(said)))[:4],
+        "races": mine[:3],
+    }
+
+
+# --------------------------------------------------------------------------------------------------
+
+
+def run(folder: Path, out: Path, workers: int) -> None:
+    """Measure on the GPU and write the tables."""
+    jobs = json.loads((folder / "jobs.json").read_text("utf-8"))
+    planted = [job for job in jobs if not job["counts"]]
+    table = races(folder, out, planted, workers)
+    (out / "races.json").write_text(json.dumps(table, indent=1), "utf-8")
+    print_races(table)
+    rows = counts(folder, out, [job for job in jobs if job["counts"]])
+    (out / "counts.json").write_text(json.dumps(rows, indent=1), "utf-8")
+    for row in rows:
+        print(f"{row['case']:24} {row['different'] or 'equal'}")
+
+
+def print_races(table: list[dict[str, Any]]) -> None:
+    """The agreement table and its sums."""
+    for row in table:
+        print(f"{row['name']:44} racecheck {row['racecheck']} simulator {row['simulator']}")
+    broken = [row for row in table if row["deleted"]]
+    agree = sum(row["agree"] is True for row in broken)
+    print(f"{agree} of {len(broken)} planted races agree")
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("step", choices=("prepare", "run"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--workers", type=int, default=2)
+    parsed = parser.parse_args()
+    if parsed.step == "prepare":
+        prepare(parsed.folder, parsed.workers)
+    else:
+        run(parsed.folder, parsed.out, parsed.workers)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
