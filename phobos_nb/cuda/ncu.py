@@ -40,6 +40,9 @@ COLUMNS = {
 }
 """Our names of the source page's columns; what ncu calls them, newest first."""
 
+INSTRUCTION = 16
+"""Bytes of a machine instruction from compute capability 7.0 on (CUDA Binary Utilities)."""
+
 PLACES = (
     "/usr/local/cuda/bin/ncu",
     "/opt/nvidia/nsight-compute/*/ncu",
@@ -186,16 +189,14 @@ def read_source(text: str) -> list[tuple[SassCounts, ...]]:
     """The machine instructions per launch from the source page."""
     found: list[list[SassCounts]] = []
     header: list[str] = []
-    first = 0
     for row in csv.reader(io.StringIO(text)):
         if "Address" in row and "Source" in row:
             header = row
             found.append([])
         elif header and len(row) >= len(header):
             values = dict(zip(header, row, strict=False))
-            address = int(values["Address"], 0)
-            first = first if found[-1] else address
-            found[-1].append(SassCounts(address - first, values["Source"].strip(), _columns(values)))
+            address = len(found[-1]) * INSTRUCTION
+            found[-1].append(SassCounts(address, values["Source"].strip(), _columns(values)))
     return [tuple(instructions) for instructions in found]
 
 

@@ -42,9 +42,10 @@ def measure(call: StoredCall, report: Path) -> list[Measured]:
     finally:
         stored.unlink()
     kernels = ncu.read_pages(ncu.page(tool, report, "raw"), ncu.page(tool, report, "source"))
+    entries = [x.contract.entry for x in call.plan.launches]
     return [
-        by_line(kernel, instructions(disassemble(code)))
-        for kernel, code in zip(kernels, call.code, strict=True)
+        by_line(kernel, instructions(disassemble(code)), printed_name(entry))
+        for kernel, code, entry in zip(kernels, call.code, entries, strict=True)
     ]
 
 
@@ -60,19 +61,26 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{known}" if known else here}
 
 
-def by_line(kernel: ncu.KernelCounts, code: Sequence[Instruction]) -> Measured:
-    """Add the counts of the machine instructions up by the line that each came from."""
-    at = {i.address: i for i in code}
+def by_line(kernel: ncu.KernelCounts, code: Sequence[Instruction], printed: str) -> Measured:
+    """Add the counts of the machine instructions up by the line that each came from.
+
+    printed: the name of the printed CUDA, whose own lines are nobody's line of kernel text.
+    """
+    at = {i.address: i.line for i in code if Path(i.file).name != printed}
     lines: dict[int, dict[str, int]] = {}
     for row in kernel.sass:
-        instruction = at.get(row.address)
-        counts = lines.setdefault(instruction.line if instruction else 0, {})
+        counts = lines.setdefault(at.get(row.address, 0), {})
         executed = row.counts.get("instructions", 0)
         barrier = executed if is_barrier(row.text) else 0
         for name, count in {**row.counts, "barriers": barrier}.items():
             counts[name] = counts.get(name, 0) + count
     whole = {n: sum(c.get(n, 0) for c in lines.values()) for n in ("barriers", "sectors", "requests")}
     return Measured({**kernel.counts, **whole}, lines)
+
+
+def printed_name(entry: str) -> str:
+    """What NVRTC is told that the printed CUDA of a kernel is called."""
+    return f"{entry}.cu"
 
 
 def is_barrier(text: str) -> bool:
@@ -90,4 +98,4 @@ def write_source(source: Source, path: Path) -> None:
 def compile_with_file(cuda: CudaSource, target: Target, source: Source, file: Path) -> bytes:
     """The cubin of printed CUDA whose `#line` directives name a file instead of the kernel's text."""
     named = cuda.naming(source.name, str(file.resolve()))
-    return nvrtc.compile(named, target.nvrtc_arch, f"{cuda.entry}.cu").cubin
+    return nvrtc.compile(named, target.nvrtc_arch, printed_name(cuda.entry)).cubin

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from phobos_nb.cuda import ncu, sass
-from phobos_nb.cuda.profile import Measured, by_line, environment, runner
+from phobos_nb.cuda.profile import Measured, by_line, environment, printed_name, runner
 from phobos_nb.cuda.stored_call import read_call
 
 COMPARED = (
@@ -81,8 +81,10 @@ def counts(folder: Path, out: Path, jobs: list[dict[str, Any]]) -> list[dict[str
         (out / f"ncu_{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
     rows: list[dict[str, Any]] = []
     for job, call, kernel in zip(jobs, calls, ncu.read_pages(raw, source), strict=True):
-        code = sass.instructions(sass.disassemble(read_call(call).code[0]))
-        rows.append(compared(job, by_line(kernel, code)))
+        stored = read_call(call)
+        code = sass.instructions(sass.disassemble(stored.code[0]))
+        printed = printed_name(stored.plan.main.entry)
+        rows.append(compared(job, by_line(kernel, code, printed)))
     return rows
 
 
