@@ -211,7 +211,8 @@ def _can_infer(ctx: Context) -> bool:
 def _stored_by_all_axes(ctx: Context, output: str) -> bool:
     """Whether every axis of `ctx.block` that is read also places the output."""
     text = "\n".join(ctx.lines)
-    stores = "\n".join(line for line in ctx.lines if line.strip().startswith(f"{output}["))
+    placed = [line.strip().partition("] ")[0] for line in ctx.lines]
+    stores = "\n".join(part for part in placed if part.startswith(f"{output}["))
     places = [(f"ctx.block.{name}", f"program_id({axis})") for axis, name in enumerate("xyz")]
     return all(any(p in stores for p in pair) or not any(p in text for p in pair) for pair in places)
 
