@@ -29,7 +29,7 @@ def transcendental(ctx: Context, want: Want) -> Value:
     """A function of a float, of an operand that is made to lie in its domain."""
     name = ctx.pick(list(rules.FUNCTIONS))
     value = draw(ctx, want.smaller())
-    if name in ("log", "log2", "sqrt", "rsqrt"):
+    if name in ("log", "log2", "sqrt", "rsqrt") and ctx.chance(0.8):
         value = _positive(value)
     ctx.mark(named(name))
     return rules.function(name, value)
@@ -45,7 +45,7 @@ def power(ctx: Context, want: Want) -> Value:
     """`pow` of a positive base."""
     base, exponent = operands(ctx, want, want.dtype, want.dtype)
     ctx.mark(named("pow"))
-    return rules.power(_positive(base), exponent)
+    return rules.power(_positive(base) if ctx.chance(0.7) else base, exponent)
 
 
 @option(1, lambda want: want.is_number and want.dtype != "index")

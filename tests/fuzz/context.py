@@ -71,10 +71,15 @@ class Context:
     threaded: bool = False
     flow: int = CTA
     uses_blocks: bool = False
-    sealed: bool = False
+    nested: int = 0
     shared: list[Value] = field(default_factory=list)
     attributes: set[str] = field(default_factory=set)
     names: int = 0
+
+    @property
+    def sealed(self) -> bool:
+        """Whether a function is being written, which sees its parameters only."""
+        return self.nested > 0
 
     # Choices -------------------------------------------------------------------------------------
 
@@ -126,18 +131,18 @@ class Context:
         """The inside of a function, which sees its parameters and nothing of the kernel."""
         kept = (
             self.scopes, self.constants, self.symbols, self.generic, self.lines, self.indent,
-            self.flow, self.sealed, self.shared,
+            self.flow, self.nested, self.shared,
         )  # fmt: skip
         body: list[str] = []
         self.scopes = [[Variable(p) for p in parameters]]
         self.constants, self.symbols, self.generic, self.lines, self.indent = {}, {}, "", body, 1
-        self.flow, self.sealed, self.shared = LANE, True, []
+        self.flow, self.nested, self.shared = LANE, self.nested + 1, []
         try:
             yield body
         finally:
             (
                 self.scopes, self.constants, self.symbols, self.generic, self.lines, self.indent,
-                self.flow, self.sealed, self.shared,
+                self.flow, self.nested, self.shared,
             ) = kept  # fmt: skip
 
     # Names in scope ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from tests.fuzz.values import DTYPES, LANE, Shape, Unfit, Value
 @option(1, lambda want: want.dtype != "index")
 def call(ctx: Context, want: Want) -> Value:
     """A call of a new function."""
-    if ctx.sealed or len(ctx.functions) > 3:
+    if ctx.nested > 1 or len(ctx.functions) > 4:
         raise Unfit
     count = ctx.rng.randrange(1, 4)
     kinds = [want.dtype, *(ctx.pick(DTYPES) for _ in range(count - 1))]
@@ -48,6 +48,8 @@ class _Writer:
         head = f"fn {name}{f'<{generics}>' if generics else ''}({signature}) -> {result_type}"
         with self.ctx.function_body(self.parameters) as body:
             result = self._body()
+        if self.ctx.sealed:
+            self.marks.append("fn:calls fn")
         self.text = "\n".join([head + " {", *body, "}"])
         return result
 

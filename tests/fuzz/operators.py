@@ -41,6 +41,9 @@ def divisor(ctx: Context, value: Value) -> Value:
     seven = Value("7", value.dtype, low=7, high=7, grain=1)
     one = Value("1", value.dtype, low=1, high=1, grain=1)
     masked = rules.binary("&", value, seven, value.dtype)
+    if value.dtype != "u8" and ctx.chance(0.3):
+        low = Value("(-9)", value.dtype, low=-9, high=-9, grain=1)
+        return rules.binary("+", masked, low, value.dtype)
     return rules.binary("+", masked, one, value.dtype)
 
 

@@ -150,11 +150,11 @@ def _integer_binary(op: str, out: Value, a: Value, b: Value) -> Value:
         function = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": _times}[op]
         return integer(out, *_corners(function, a, b))
     if op in "/%":
-        if b.low <= 0:
+        if b.low <= 0 <= b.high or b.high == -1:
             raise Unfit
         if op == "/":
-            return integer(out, *_corners(lambda x, y: int(x / y), a, b))
-        return integer(out, 0 if a.low >= 0 else -b.high, b.high)
+            return integer(out, -a.magnitude, a.magnitude)
+        return integer(out, 0 if a.low >= 0 else -b.magnitude, b.magnitude)
     if op in ("<<", ">>"):
         return _shifted(op, out, a, b)
     return _bitwise(op, out, a, b)
@@ -265,7 +265,7 @@ def function(name: str, value: Value) -> Value:
     known = FUNCTIONS[name]
     low, high = value.low - value.error, value.high + value.error
     if low < known.domain[0] or high > known.domain[1] or value.special:
-        raise Unfit
+        return _beyond(name, value)
     out = joined(f"{name}({value.text})", value.dtype, value, atom=True)
     image = known.image(low, high)
     error = known.slope(low, high) * value.error + ULPS * ulp(value.dtype, max(map(abs, image)))
@@ -274,12 +274,28 @@ def function(name: str, value: Value) -> Value:
     return rounded(out, *image, None, error)
 
 
+def _beyond(name: str, value: Value) -> Value:
+    """A function outside the domain where it is tame: NaN and infinities, of exact small multiples."""
+    same(value)
+    if value.grain is None or value.grain < 0.25 or value.magnitude > 4:
+        raise Unfit
+    out = joined(f"{name}({value.text})", value.dtype, value, atom=True)
+    return rounded(replace(out, special=True), -64, 64, None, 2 * ULPS * ulp(value.dtype, 64))
+
+
 def power(base: Value, exponent: Value) -> Value:
     """`pow(base, exponent)` of exact operands, the base positive."""
     same(base, exponent)
-    if base.low < 0.1 or base.high > 20 or exponent.magnitude > 3 or base.special or exponent.special:
-        raise Unfit
     out = joined(f"pow({base.text}, {exponent.text})", base.dtype, base, exponent, atom=True)
+    if base.low < 0.1 or base.special or exponent.special:
+        coarse = all(
+            v.grain is not None and v.grain >= 0.25 and v.magnitude <= 2 for v in (base, exponent)
+        )
+        if not coarse:
+            raise Unfit
+        return rounded(replace(out, special=True), -16, 16, None, 4 * ULPS * ulp(base.dtype, 16))
+    if base.high > 20 or exponent.magnitude > 3:
+        raise Unfit
     low, high = _corners(math.pow, base, exponent)
     low, high = min(low, 1.0), max(high, 1.0)
     return rounded(out, low, high, None, 2 * ULPS * ulp(base.dtype, high))

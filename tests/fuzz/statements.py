@@ -62,9 +62,35 @@ def _bounds(value: Value) -> Value:
     if value.dtype == "bool":
         return value
     if value.dtype in FLOATS:
+        value = replace(value, grain=None)
         bound = 2.0 ** max(3, int(value.magnitude).bit_length())
         return replace(value, low=-bound, high=bound, grain=None)
     return integer(value, *integer_range(value.dtype))
+
+
+def zero(ctx: Context, dtype: str, shape: Shape, level: int) -> None:
+    """A `var` that starts at zero because nothing is said."""
+    name = ctx.fresh("z")
+    ctx.emit(f"var {name}: {ctx.tile_type(dtype, shape) if shape else ctx.spell(dtype)}")
+    ctx.mark("var:zero")
+    ctx.bind(_bounds(Value(name, dtype, shape, grain=1, level=level)), mutable=True)
+
+
+def guarded(ctx: Context, level: int) -> None:
+    """A division that only runs where `&&` or `||` lets it."""
+    dtype = ctx.pick(["i32", "i64", "i8", "u8"])
+    divisor, amount = (draw(ctx, Want(dtype, (), 1, level)) for _ in range(2))
+    if divisor.constant or divisor.low == divisor.high:
+        raise Unfit
+    name, kept = ctx.fresh("d"), ctx.fresh("q")
+    ctx.emit(f"let {name} = {divisor.text}")
+    op = ctx.pick("/%")
+    own = ctx.flow
+    text, joint = (f"{name} != 0", "&&") if ctx.chance(0.5) else (f"{name} == 0", "||")
+    ctx.emit(f"let {kept} = {text} {joint} {amount.operand} {op} {name} > 1")
+    level = max(divisor.level, amount.level, own)
+    ctx.bind(Value(kept, "bool", low=0, high=1, grain=1, level=level))
+    ctx.mark("short circuit")
 
 
 def fill(ctx: Context, dtype: str, shape: Shape) -> None:
@@ -236,9 +262,16 @@ def repeat(ctx: Context, body: Body, depth: int, level: int) -> None:
     ctx.emit(f"var {name}: i32 = {start.operand} & 3")
     form = ctx.pick(["counts", "breaks"])
     own = max(start.level, ctx.flow)
+    more = ""
+    if ctx.chance(0.3):
+        test = condition(ctx, level)
+        own, more = max(own, test.level), f" && {test.operand}"
+        ctx.mark("while:&&")
     ctx.bind(Value(name, "i32", low=-1, high=3, grain=1, level=own))
     leaving = _leaving(ctx, level, name) if own == CTA or level else Leaving()
-    with ctx.block(f"while {name} > 0" if form == "counts" else "while true", max(own, leaving.level)):
+    with ctx.block(
+        f"while {name} > 0{more}" if form == "counts" else "while true", max(own, leaving.level)
+    ):
         ctx.emit(f"{name} -= 1")
         if form == "breaks":
             ctx.emit(f"if {name} < 0 {{")
@@ -254,7 +287,7 @@ def repeat(ctx: Context, body: Body, depth: int, level: int) -> None:
 
 
 def say(ctx: Context, level: int) -> None:
-    """`print` of integers and bools."""
+    """`print` of values whose bits everyone agrees on."""
     values = [
         draw(ctx, Want(ctx.pick(["i32", "u8", "i64", "bool", "i8"]), (), 1, level)) for _ in range(2)
     ]

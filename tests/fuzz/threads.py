@@ -9,7 +9,19 @@ from tests.fuzz import rules
 from tests.fuzz.calls import named
 from tests.fuzz.context import Context
 from tests.fuzz.draw import Want, draw
-from tests.fuzz.statements import assign, branch, claim, condition, declare, loop, repeat, say, tried
+from tests.fuzz.statements import (
+    assign,
+    branch,
+    claim,
+    condition,
+    declare,
+    guarded,
+    loop,
+    repeat,
+    say,
+    tried,
+    zero,
+)
 from tests.fuzz.stores import Owned, new_point, store, update
 from tests.fuzz.values import CTA, DTYPES, FLOATS, INTEGERS, LANE, Unfit, Value
 
@@ -39,6 +51,9 @@ def statement(ctx: Context, outputs: list[Owned], depth: int) -> None:
         (0.3, lambda: claim(ctx, LANE)),
         (1.5, lambda: nested_store(ctx)),
         (0.5, lambda: barrier(ctx)),
+        (0.4, lambda: zero(ctx, ctx.pick(DTYPES), (), LANE)),
+        (0.4, lambda: guarded(ctx, LANE)),
+        (0.3, lambda: counted(ctx)),
     ]
     if depth > 0:
         options += [
@@ -87,7 +102,7 @@ def leave(ctx: Context) -> None:
         ctx.emit("return")
     ctx.mark("return:lane")
     ctx.flow = LANE
-    tried(ctx, lambda: nested_store(ctx))
+    section(ctx)
 
 
 def leave_together(ctx: Context) -> None:
@@ -245,6 +260,17 @@ def _tile(ctx: Context, name: str, dtype: str) -> None:
         ctx.pick(["0", "-1", "2", "ctx.block.x", "ctx.block.y * 2"]) for _ in range(rank)
     )
     ctx.emit(f"{name}({target}, {indices}, {value.text})")
+
+
+def counted(ctx: Context) -> None:
+    """An integer atomic wherever it stands, loops and branches included."""
+    name = ctx.pick(["atomic_add", "atomic_max", "atomic_min"])
+    dtype = ctx.pick(["i32", "i64"])
+    target, _ = _target(ctx, dtype, 1)
+    value = draw(ctx, Want(dtype, (), 1, LANE))
+    index = draw(ctx, Want("i32", (), 1, LANE))
+    ctx.emit(f"{name}({target}, {index.operand} & 15, {value.text})")
+    ctx.mark(named(name), "atomic:nested")
 
 
 def _old(ctx: Context, name: str, dtype: str) -> None:

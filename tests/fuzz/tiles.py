@@ -9,7 +9,19 @@ from tests.fuzz import rules
 from tests.fuzz.context import Context
 from tests.fuzz.draw import Want, draw
 from tests.fuzz.leaves import number, slice_of
-from tests.fuzz.statements import assign, branch, claim, declare, fill, loop, repeat, say, tried
+from tests.fuzz.statements import (
+    assign,
+    branch,
+    claim,
+    declare,
+    fill,
+    guarded,
+    loop,
+    repeat,
+    say,
+    tried,
+    zero,
+)
 from tests.fuzz.stores import Owned, new_point, new_tile, store, update
 from tests.fuzz.values import CTA, DTYPES, FLOATS, INTEGERS, Shape, Unfit, Value
 
@@ -40,7 +52,9 @@ def _shape(ctx: Context) -> Shape:
         return (ctx.pick([1, 2, 3]), ctx.pick([1, 2, 4, 5]), ctx.pick([4, 7, 8]))
     rows = ctx.steps[0] if ctx.chance(0.6) else ctx.pick(SIDES)
     columns = ctx.steps[1] if ctx.chance(0.6) else ctx.pick(SIDES)
-    return (rows, columns) if rows * columns <= 512 else (rows, 8)
+    if rows * columns <= 512 or ctx.chance(0.15):
+        return rows, columns
+    return rows, 8
 
 
 def statement(ctx: Context, shape: Shape, outputs: list[Owned], depth: int) -> None:
@@ -56,6 +70,9 @@ def statement(ctx: Context, shape: Shape, outputs: list[Owned], depth: int) -> N
         (2, lambda: view(ctx, shape)),
         (1.5, lambda: copy(ctx, shape)),
         (0.7, lambda: fill(ctx, _dtype(ctx), shape)),
+        (0.3, lambda: zero(ctx, _dtype(ctx), _part(ctx, shape), CTA)),
+        (0.3, lambda: guarded(ctx, CTA)),
+        (0.5, lambda: again(ctx)),
         (3, lambda: assign(ctx, CTA)),
         (0.3, lambda: say(ctx, CTA)),
         (0.3, lambda: claim(ctx, CTA)),
@@ -91,6 +108,23 @@ def view(ctx: Context, shape: Shape) -> None:
     ctx.emit(f"let {name} = {value.text}")
     ctx.mark("let:view")
     ctx.bind(value.named(name))
+
+
+def again(ctx: Context) -> None:
+    """A view by another name, or padded."""
+    views = [v.value for scope in ctx.scopes for v in scope if v.value.text.startswith("w_")]
+    view = ctx.pick(views)
+    name, filler = ctx.fresh("w"), number(ctx, view.dtype if view.dtype != "bool" else "i32")
+    if view.dtype == "bool" or ctx.chance(0.5):
+        ctx.emit(f"let {name} = {view.text}")
+        ctx.mark("let:view of a view")
+        ctx.bind(view.named(name))
+        return
+    ctx.emit(f"{ctx.pick(['let', 'var'])} {name} = pad({view.text}, {filler.text})")
+    low, high = min(view.low, filler.low), max(view.high, filler.high)
+    grain = None if view.grain is None else min(view.grain, 0.25)
+    ctx.mark("pad", "pad:view")
+    ctx.bind(replace(view, text=name, low=low, high=high, grain=grain))
 
 
 def copy(ctx: Context, shape: Shape) -> None:

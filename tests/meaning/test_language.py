@@ -259,15 +259,15 @@ def test_print_formats_values_in_order() -> None:
       }
     }"""
     result = meant(text, (1, 1, 1), A=np.array([0.1, 2.0], np.float32))
-    assert [p.text for p in result.printed] == ["{0} holds 0.1", "{1} holds 2"]
+    assert [p.text for p in result.printed] == ["{0} holds 0.1", "{1} holds 2.0"]
 
 
-def test_print_shows_floats_and_bools_as_the_device_does() -> None:
-    """Floats by `%g`, bools as 0 and 1."""
+def test_print_shows_floats_and_bools_as_numpy_does() -> None:
+    """2.0 and True, as the simulator and the device show them."""
     text = """
     @launch(32)
     kernel k(A: tensor<f32>[N], B: tensor<bool>[N]) {
       print("{} {}", A[0], B[0])
     }"""
     result = meant(text, (1, 1, 1), A=np.array([2.0], np.float32), B=np.array([True]))
-    assert [p.text for p in result.printed] == ["2 1"]
+    assert [p.text for p in result.printed] == ["2.0 True"]

@@ -45,13 +45,7 @@ def _formatted(
     machine: Machine, text: str, arguments: tuple[typed.Expr, ...], values: list[Array], thread: int
 ) -> str:
     shown = [
-        str(v) if is_tile(a) else _shown(np.broadcast_to(v, (machine.threads,))[thread])
+        str(v) if is_tile(a) else str(np.broadcast_to(v, (machine.threads,))[thread])
         for a, v in zip(arguments, values, strict=True)
     ]
     return text.format(*shown)
-
-
-def _shown(value: Any) -> str:
-    """A scalar as the device prints it: floats by `%g`, a bool as 0 or 1."""
-    number = value.item() if value.dtype.kind in "iub" else float(value)
-    return f"{number:g}" if isinstance(number, float) else str(int(number))
