@@ -107,6 +107,7 @@ class AsyncCopy:
         layout = state.layout(load.result)
         self._form = form_of(loop)
         self._flat = self._form.ring == "offset"
+        self._physical = buffer.physical
         self._row = dense_strides(buffer.physical)
         self._view = state.view(write.buffer, layout, flat=self._flat)
         self._first = state.first_replica(layout)
@@ -153,7 +154,8 @@ class AsyncCopy:
         """Addresses and masks at the present position; widths that cp.async cannot move are halved."""
         box = Box(self._state, self._load)
         size = byte_width(box.element)
-        if box.alignment < size * box.width or self._order[-1] != len(self._order) - 1:
+        transposing = self._order[-1] != len(self._order) - 1
+        if box.alignment < size * box.width or self._physical[-1] % box.width or transposing:
             box.narrow(1)
         return box
 

@@ -29,11 +29,12 @@ def choose_pad(
 ) -> int:
     """Elements to add to the innermost extent; the cheapest accesses, then the smallest pad.
 
-    `whole`: only pads of whole 16 bytes, so that rows stay aligned for the widest loads.
+    `whole`: only pads that make a row whole 16 bytes, so that rows are aligned for the widest loads.
     """
     found = list(accesses)
     unit = max(1, WIDEST // itemsize)
-    candidates = (0, unit, 2 * unit) if whole else sorted({0, 1, 2, unit, 2 * unit})
+    rest = -physical[-1] % unit
+    candidates = (rest, rest + unit, rest + 2 * unit) if whole else sorted({0, 1, 2, unit, 2 * unit})
     return min(candidates, key=lambda pad: (_cost(physical, pad, itemsize, found), pad))
 
 

@@ -75,3 +75,27 @@ def test_a_larger_grid_than_a_promise_covers_is_refused() -> None:
         with pytest.raises(PhobosError) as error:
             call(**arrays, grid=2)
         assert [d.code for d in error.value.diagnostics] == ["PH708"]
+
+
+ODD_ROWS = """
+@launch(96)
+kernel k(X: tensor<i32>[K, N], Y: tensor<i32>[M, K], O: tensor<i32>[M, N]) {
+  var acc: tile<i32>[16, 64] = 0
+  for k in range(0, K, 8) {
+    let a = Y[ctx.block.x * 16 :+ 16, k :+ 8]
+    let b = X[k :+ 8, ctx.block.y * 64 :+ 64]
+    acc += dot(a, b)
+  }
+  O[ctx.block.x * 16 :+ 16, ctx.block.y * 64 :+ 64] = acc
+}"""
+
+
+@pytest.mark.parametrize("pads", [{}, {"PAD_B": 1}, {"PAD_A": 1, "PAD_B": 2}])
+def test_asynchronous_copies_keep_to_the_alignment_of_shared_rows(pads: dict[str, int]) -> None:
+    """96 threads overhang a 64-wide tile to 66 columns; 16-byte copies need rows of whole 16 bytes."""
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(-9, 9, (24, 64), np.int32), rng.integers(-9, 9, (32, 24), np.int32)
+    kernel = next(iter(ph.compile(ODD_ROWS, chip="sm_80"))).specialize(**pads)
+    result = kernel.simulate(x, y, np.zeros((32, 64), np.int32))
+    assert [str(f) for f in (*result.faults, *result.races)] == []
+    assert np.array_equal(result.outputs["O"], y @ x)

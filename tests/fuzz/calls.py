@@ -184,6 +184,8 @@ def flat(ctx: Context, want: Want) -> Value:
 @option(1, lambda want: want.shape != () and want.dtype != "index")
 def gather(ctx: Context, want: Want) -> Value:
     """`gather` from a rank-1 tensor at integers of any type."""
+    if ctx.sealed:
+        raise Unfit
     tables = [t for t in ctx.tensors if t.dtype == want.dtype and len(t.dims) == 1 and not t.written]
     table = ctx.pick(tables) if tables else _table(ctx, want.dtype)
     index = draw(ctx, want.smaller(ctx.pick(["i32", "i64", "u8", "i8"])))

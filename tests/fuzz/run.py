@@ -1,6 +1,6 @@
 """Generated programs through every path, in number.
 
-usage: python -m tests.fuzz.run --count N [--seed S] [--targets sm_75,sm_80,sm_90a] [--nvrtc]
+usage: python -m tests.fuzz.run --count N [--seed S] [--targets sm_75,sm_80,sm_90a] [--nvrtc [EVERY]]
                                 [--upstream EVERY] [--workers W] [--no-shrink]
 
 Prints every failure once per place with its program made smaller, and how many programs contain each
@@ -49,7 +49,7 @@ def run_one(job: Job) -> Done:
 
 
 def jobs(parsed: argparse.Namespace) -> list[Job]:
-    """All jobs; every `upstream`-th also goes to upstream's tools."""
+    """All jobs, each simulated for one of the targets; some also go to upstream's tools and NVRTC."""
     targets = tuple(parsed.targets.split(",")) if parsed.nvrtc else ()
     chips = tuple(parsed.targets.split(","))
     return [
@@ -104,7 +104,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--targets", default="sm_75,sm_80,sm_90a")
-    parser.add_argument("--nvrtc", action="store_true")
+    parser.add_argument("--nvrtc", type=int, nargs="?", const=1, default=0, metavar="EVERY")
     parser.add_argument("--upstream", type=int, default=0, metavar="EVERY")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--no-shrink", action="store_true")

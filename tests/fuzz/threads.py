@@ -234,19 +234,21 @@ def _scattered(ctx: Context, name: str, dtype: str) -> None:
     """Every active thread at an index that depends on data; some lie outside."""
     rank = ctx.pick([1, 1, 2])
     target, start = _target(ctx, dtype, rank)
-    value = draw(ctx, Want(dtype, (), 1, LANE), exact=True)
-    _summable(ctx, name, value, start, _ctas(ctx) * ctx.threads)
-    indices = []
-    for _ in range(rank):
-        index = draw(ctx, Want("i32", (), 1, LANE))
-        indices.append(f"({index.operand} & 15) - 1")
     guard = condition(ctx, LANE) if ctx.chance(0.5) else None
-    line = f"{name}({target}, {', '.join(indices)}, {value.text})"
     if guard is None:
-        ctx.emit(line)
+        _scatter(ctx, name, (target, start), rank)
         return
     with ctx.block(f"if {guard.text}", guard.level):
-        ctx.emit(line)
+        _scatter(ctx, name, (target, start), rank)
+
+
+def _scatter(ctx: Context, name: str, target: tuple[str, Value], rank: int) -> None:
+    tensor, start = target
+    value = draw(ctx, Want(start.dtype, (), 1, LANE), exact=True)
+    _summable(ctx, name, value, start, _ctas(ctx) * ctx.threads)
+    drawn = [draw(ctx, Want("i32", (), 1, LANE)) for _ in range(rank)]
+    indices = ", ".join(f"({index.operand} & 15) - 1" for index in drawn)
+    ctx.emit(f"{name}({tensor}, {indices}, {value.text})")
 
 
 def _tile(ctx: Context, name: str, dtype: str) -> None:
