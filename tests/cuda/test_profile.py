@@ -1,0 +1,79 @@
+"""Profiling without a GPU: stored calls, and what is said when ncu cannot run."""
+
+import numpy as np
+import pytest
+
+from phobos_nb.arguments.match import name_arguments
+from phobos_nb.compilation.configuration import resolve
+from phobos_nb.compilation.profile import snapshot
+from phobos_nb.cuda import ncu
+from phobos_nb.cuda.stored_call import read_call
+from phobos_nb.diagnostics import PhobosError
+from phobos_nb.options import CompileOptions
+from tests.examples_cases import CASES
+
+
+def taken(**arguments):
+    kernel = CASES["saxpy_fp32"].load(CompileOptions("sm_80"))
+    values = name_arguments(kernel.name, kernel.parameters, (), arguments)
+    return snapshot(kernel, values, None, resolve(kernel.options))
+
+
+def test_a_stored_call_keeps_layout_and_bytes(tmp_path):
+    """A strided array and an offset one come back with their strides, alignment and elements."""
+    x = np.arange(20, dtype=np.float32)[::2]
+    y = np.arange(11, dtype=np.float32)[1:]
+    call = taken(X=x, Y=y, a=2.0)
+    call.stored(b"code").save(tmp_path / "call")
+    stored = read_call(tmp_path / "call")
+    assert stored.scalars == (2.0,)
+    assert stored.arrays["X"].strides == (8,)
+    back = call.arguments()
+    assert np.array_equal(back["X"], x)
+    assert np.array_equal(back["Y"], y)
+    for name, array in (("X", x), ("Y", y)):
+        ours, theirs = (a.__array_interface__["data"][0] for a in (back[name], array))
+        assert ours % 256 == theirs % 256
+        assert back[name].strides == array.strides
+
+
+def test_arrays_that_share_memory_share_it_again():
+    """Interleaved views of one buffer become one region, so that a write through one shows in both."""
+    buffer = np.arange(20, dtype=np.float32)
+    call = taken(X=buffer[::2], Y=buffer[1::2], a=2.0)
+    assert len(call.memory) == 1
+    back = call.arguments()
+    assert back["Y"].__array_interface__["data"][0] - back["X"].__array_interface__["data"][0] == 4
+
+
+def test_line_tables_name_the_file():
+    """The printed CUDA can name a file in `#line` where the kernel came from none."""
+    compilation = taken(X=np.zeros(8, np.float32), Y=np.zeros(8, np.float32), a=1.0).compilation
+    named = compilation.cuda_source.naming(compilation.source.name, "/there/saxpy.ph")
+    assert '"/there/saxpy.ph"' in named
+    assert compilation.source.name not in named
+
+
+def test_a_missing_permission_prints_the_fix():
+    """ERR_NVGPUCTRPERM becomes PH609 with the driver's option that allows it."""
+    error = ncu.failure("==PROF== Connected to process 7\n==ERROR== ERR_NVGPUCTRPERM - The user ...")
+    assert [d.code for d in error.diagnostics] == ["PH609"]
+    assert "NVreg_RestrictProfilingToAdminUsers=0" in str(error)
+
+
+def test_other_failures_keep_the_last_words():
+    """What ncu or the launch said last is in the message of PH610."""
+    error = ncu.failure("==PROF== Connected\nRuntimeError: no GPU\n==ERROR== The application returned 1")
+    assert [d.code for d in error.diagnostics] == ["PH610"]
+    assert "RuntimeError: no GPU" in str(error)
+
+
+def test_without_ncu_the_error_says_what_to_install(monkeypatch, tmp_path):
+    """PH608 where ncu is on no path."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CUDA_PATH", str(tmp_path))
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    monkeypatch.setattr(ncu, "PLACES", ())
+    with pytest.raises(PhobosError) as caught:
+        ncu.find_ncu()
+    assert [d.code for d in caught.value.diagnostics] == ["PH608"]
