@@ -18,29 +18,35 @@ if TYPE_CHECKING:
     from phobos_nb.diagnostics import PhobosError as PhobosError
     from phobos_nb.magic import load_ipython_extension as load_ipython_extension
     from phobos_nb.tune.autotune import autotune as autotune
+    from phobos_nb.tune.live import autotune_live as autotune_live
     from phobos_nb.tune.result import Tuning as Tuning
+    from phobos_nb.views.autotune_widget import AutotuneWidget as AutotuneWidget
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AutotuneWidget": "phobos_nb.views.autotune_widget",
     "Compilation": "phobos_nb.compilation.compilation",
     "Kernel": "phobos_nb.compilation.kernel",
     "Module": "phobos_nb.compilation.module",
     "PhobosError": "phobos_nb.diagnostics",
     "Tuning": "phobos_nb.tune.result",
     "autotune": "phobos_nb.tune.autotune",
+    "autotune_live": "phobos_nb.tune.live",
     "compile": "phobos_nb.compilation.module",
     "load": "phobos_nb.compilation.module",
     "load_ipython_extension": "phobos_nb.magic",
 }
 
 __all__ = [
+    "AutotuneWidget",
     "Compilation",
     "Kernel",
     "Module",
     "PhobosError",
     "Tuning",
     "autotune",
+    "autotune_live",
     "compile",
     "load",
     "load_ipython_extension",

@@ -60,6 +60,7 @@ class Kernel:
         self._typed: dict[tuple[tuple[str, int], ...], TypedKernel] = {}
         self._constants: dict[object, dict[str, int]] = {}
         self._compilations: dict[tuple[object, ...], Compilation] = {}
+        self._used: dict[str, int] = {}
         self._dispatcher: Dispatcher | None = None
         self._of_dtypes: dict[tuple[tuple[str, str], ...], Kernel] = {}
         self._generic = DtypeParameters(program, name, options)
@@ -348,8 +349,10 @@ class Kernel:
         """The constants a call uses: tuned on that device, else by Note [Defaults]."""
         key = (tuple(extents.items()), target.name, device)
         if key not in self._constants:
-            fixed = dict(self.options.constants)
-            tuned = remembered.best(self.identity(extents, target, device)) if device else None
+            fixed = {**self.options.constants, **self._used}
+            tuned = None
+            if device and not self._used:
+                tuned = remembered.best(self.identity(extents, target, device))
             chosen = tuned or choose_constants(self.typed, fixed, extents, target)
             self._constants[key] = fixed | chosen
         return self._constants[key]
@@ -399,6 +402,11 @@ class Kernel:
             if node.name == self.name
             for name in stages.constant_names(node)
         )
+
+    def use(self, **constants: int) -> None:
+        """Let calls take these values, whatever was tuned; without any, what was tuned again."""
+        self._used = dict(constants)
+        self.choose_anew()
 
     def choose_anew(self) -> None:
         """Forget which constants calls use, because a tuning record has changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -47,14 +47,15 @@ def autotune(kernel: Kernel, *arguments: Any, grid: Any = None, **named: Any) ->
     arrays are read, never written. An interrupt ends the search and returns what there is.
     Raises what the call itself would raise, and `PhobosError` for options that cannot be.
     """
+    return session_of(kernel, arguments, grid, named).tuning()
+
+
+def session_of(kernel: Kernel, arguments: Sequence[Any], grid: Any, named: Mapping[str, Any]) -> Session:
+    """A call's session: arguments and options told apart and checked."""
     settings, named = split(named, [p.name for p in kernel.parameters])
     kernel = kernel.for_call(arguments, named)
     values = name_arguments(kernel.name, kernel.parameters, arguments, named)
-    session = Session(kernel, values, grid, settings)
-    known = session.known()
-    if known is not None and session.is_answered_by(known):
-        return Tuning(known, kernel)
-    return session.run(known)
+    return Session(kernel, values, grid, settings)
 
 
 class Session:
@@ -88,6 +89,13 @@ class Session:
         return same and peers and not record.stopped and dict(record.space) == dict(self.space.values)
 
     # The search -------------------------------------------------------------------------------------
+
+    def tuning(self) -> Tuning:
+        """The answer of an earlier record where that is one, else of a search."""
+        known = self.known()
+        if known is not None and self.is_answered_by(known):
+            return Tuning(known, self.kernel)
+        return self.run(known)
 
     def run(self, known: Record | None) -> Tuning:
         """Search, keep the record, and let later calls of the kernel use its winner."""
@@ -205,7 +213,7 @@ class Session:
         strategy = strategies.make(settings.strategy, setting)
         search = Search(
             runner, strategy, settings.plan, len(self.space), known=known, listener=listen,
-            peers=self.peers(),
+            peers=self.peers(), stop=settings.stop,
         )  # fmt: skip
         return search
 
@@ -220,6 +228,11 @@ class Session:
 
     def record(self, search: Search) -> Record:
         """What the search has found so far."""
+        found = replace(self.empty(), peers=search.peer_rounds, checked=self.checked)
+        return conclude(found, search.outcomes, search.stopped)
+
+    def empty(self) -> Record:
+        """A record of this call without outcomes."""
         settings = self.settings
         circumstances = {
             "cache": settings.cache,
@@ -228,17 +241,14 @@ class Session:
             "samples": settings.samples,
             "seed": settings.seed,
         }
-        record = Record(
+        return Record(
             self.identity,
             self.space.values,
             {},
             date=now(),
-            checked=self.checked,
             settings=circumstances,
-            peers=search.peer_rounds,
             host=self.place.host_facts(),
         )
-        return conclude(record, search.outcomes, search.stopped)
 
 
 def refuse(failed: Failed) -> Compiled | Failed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import threading
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -82,13 +83,16 @@ def replay(
     samples: int = 5,
     listener: Listener | None = None,
     predict: Predict | None = None,
+    stop: threading.Event | None = None,
 ) -> Tuning:
     """Search a record's space again; the result says that it is recorded, on which card and when."""
     plan = plan or Plan()
     space = Space(record.space)
     setting = strategies.Setting(space, samples, plan.trials, plan.seed, predict)
     runner = ReplayRunner(record, plan.seed)
-    search = Search(runner, strategies.make(strategy, setting), plan, len(space), listener=listener)
+    search = Search(
+        runner, strategies.make(strategy, setting), plan, len(space), listener=listener, stop=stop
+    )
     search.run()
     found = conclude(record, search.outcomes, search.stopped)
     return Tuning(found, fresh=0, recorded=provenance(record))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from phobos_nb.views.autotune_widget import AutotuneWidget
+
 
 @dataclass(frozen=True)
 class Tuning:
@@ -113,6 +115,12 @@ class Tuning:
         if isinstance(found, Failed):
             raise ValueError(f"{found.label} failed: {found.reason}")
         return estimate(found.samples)
+
+    def widget(self) -> AutotuneWidget:
+        """The result in the browser: pick a configuration, put it to use."""
+        import phobos_nb
+
+        return phobos_nb.AutotuneWidget(self)
 
     def plot(self, x: str | None = None) -> Figure:
         """A matplotlib figure: time against a parameter or fact, failures in place."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -16,6 +17,9 @@ from phobos_nb.tune.strategies import Strategy, Trial
 
 FIRST_STAGE = 0.8
 """The part of a budget in seconds after which no new configuration is begun."""
+
+STOP_SECONDS = 0.2
+"""How often a search that waits for compilers looks whether it is to stop."""
 
 WITHIN = 1.15
 """Finalists are at most this much slower than the fastest at first sight."""
@@ -79,11 +83,13 @@ class Search:
         known: Mapping[str, Outcome] | None = None,
         listener: Listener | None = None,
         peers: Mapping[str, Peer] | None = None,
+        stop: threading.Event | None = None,
     ) -> None:
         self._runner, self._strategy, self._plan = runner, strategy, plan
         self._total, self._known = total, dict(known or {})
         self._tell_listener = listener or _nobody
         self._peers = dict(peers or {})
+        self._stop = stop or threading.Event()
         self._begun = time.perf_counter()
         self._fresh = 0
         self.outcomes: dict[str, Outcome] = {}
@@ -91,7 +97,7 @@ class Search:
         self.stopped = ""
 
     def run(self) -> None:
-        """Both stages; an interrupt or an empty budget ends them early, with what there is."""
+        """Both stages; an interrupt, a stop or an empty budget ends them early, with what there is."""
         try:
             self._first_stage()
             self._finals()
@@ -107,9 +113,8 @@ class Search:
                 self._fill(waiting)
                 if not waiting:
                     return
-                done, _ = wait(waiting, timeout=self._left(FIRST_STAGE), return_when=FIRST_COMPLETED)
+                done = self._next_done(waiting)
                 if not done:
-                    self.stopped = "budget"
                     return
                 for future in done:
                     self._finish(waiting.pop(future), future.result())
@@ -117,10 +122,29 @@ class Search:
             for future in waiting:
                 future.cancel()
 
+    def _next_done(
+        self, waiting: Mapping[Future[Compiled | Failed], Trial]
+    ) -> set[Future[Compiled | Failed]]:
+        """Compilations that have ended; none where the search is to end first."""
+        while not self._is_stopped():
+            left = self._left(FIRST_STAGE)
+            if left is not None and left <= 0:
+                self.stopped = "budget"
+                break
+            done, _ = wait(waiting, timeout=STOP_SECONDS, return_when=FIRST_COMPLETED)
+            if done:
+                return done
+        return set()
+
+    def _is_stopped(self) -> bool:
+        if self._stop.is_set():
+            self.stopped = "interrupted"
+        return self._stop.is_set()
+
     def _fill(self, waiting: dict[Future[Compiled | Failed], Trial]) -> None:
         """Begin trials until enough are under way; what is known already is told at once."""
         while len(waiting) < self._runner.width:
-            if self._is_spent():
+            if self._is_spent() or self._is_stopped():
                 return
             trial = self._strategy.ask()
             if trial is None:
@@ -185,6 +209,8 @@ class Search:
                 left = self._left(1.0)
                 if left is not None and left <= 0 and number:
                     self.stopped = "budget"
+                    break
+                if self._is_stopped():
                     break
                 self._round(rounds, shuffle)
                 self._tell_listener(Event("finals", number + 1, self._plan.rounds))

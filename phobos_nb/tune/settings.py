@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
@@ -31,7 +32,7 @@ class Settings:
     one, None for one per core. timeout, compile_timeout: seconds for a configuration to run, to compile.
     isolate: measure in a process of its own, so that a hang or a crash does no harm.
     remember: keep the record and let later calls use its winner. resume: go on from an earlier record.
-    listener: called with every `search.Event`.
+    listener: called with every `search.Event`. stop: ends the search once another thread sets it.
     """
 
     choices: Mapping[str, int | Sequence[int]] = field(default_factory=dict[str, "int | Sequence[int]"])
@@ -55,6 +56,7 @@ class Settings:
     remember: bool = True
     resume: bool = True
     listener: Listener | None = None
+    stop: threading.Event | None = None
 
     def __post_init__(self) -> None:
         if self.cache not in ("warm", "cold"):

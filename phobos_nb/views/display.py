@@ -17,6 +17,7 @@ from phobos_nb.views.svg import ruler
 if TYPE_CHECKING:
     from phobos_nb.compilation.compilation import Compilation
     from phobos_nb.lower.plan_shared_memory import SharedPlan
+    from phobos_nb.tune.live import LiveSearch
     from phobos_nb.tune.result import Tuning
 
 Bundle = dict[str, str]
@@ -52,6 +53,13 @@ def show_tuning(tuning: Tuning, *_: object) -> Bundle:
     return {"text/plain": text(view), "text/html": search_page(view)}
 
 
+def show_live_search(search: LiveSearch, *_: object) -> Any:
+    """A search in the background as a widget, with html and text beside it."""
+    from phobos_nb.views.autotune_widget import AutotuneWidget
+
+    return AutotuneWidget(search)._repr_mimebundle_()  # pyright: ignore[reportPrivateUsage] - IPython's protocol
+
+
 class BundleFormatter(Protocol):
     """What is used of IPython's formatter of MIME bundles."""
 
@@ -64,6 +72,7 @@ def register(formatter: BundleFormatter) -> None:
     """Tell a formatter how to show compilations and shared-memory plans."""
     formatter.for_type_by_name("phobos_nb.compilation.compilation", "Compilation", show_compilation)
     formatter.for_type_by_name("phobos_nb.tune.result", "Tuning", show_tuning)
+    formatter.for_type_by_name("phobos_nb.tune.live", "LiveSearch", show_live_search)
     formatter.for_type_by_name("phobos_nb.lower.plan_shared_memory", "SharedPlan", show_shared_memory)
 
 

@@ -1,0 +1,84 @@
+"""Searches in the background: read while they run, stopped, waited for."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import phobos_nb as ph
+from phobos_nb.tune.live import replay_live
+from tests.tune.recorded import record
+
+SCALE = """
+@autotune(TILE in [16, 64])
+kernel scale_live(X: tensor<f32>[N], Y: tensor<f32>[N], a: f32) {
+  let i = ctx.block.x
+  Y[i * TILE :+ TILE] = a * X[i * TILE :+ TILE]
+}
+"""
+
+
+def test_what_is_found_so_far_can_be_read_while_it_runs():
+    """Outcomes come one by one; the callback hears of each; the result is there at the end."""
+    seen = []
+    live = replay_live(record(), pace=0.002)
+    live.on_change(lambda: seen.append(len(live.record.outcomes)))
+    tuning = live.result(60)
+    assert not live.running
+    assert live.finished
+    assert seen == sorted(seen)
+    assert seen[-1] == 64
+    assert len(set(seen)) > 10
+    assert live.record is tuning.record
+    assert tuning.best == {"M": 128, "N": 256, "K": 8}
+
+
+def test_a_stopped_search_keeps_the_best_so_far():
+    """Stop is obeyed within a moment, in either stage."""
+    live = replay_live(record(), pace=0.02)
+    reached = threading.Event()
+    live.on_change(lambda: len(live.record.outcomes) >= 5 and reached.set())
+    assert reached.wait(30)
+    with pytest.raises(TimeoutError):
+        live.result(0)
+    live.stop()
+    tuning = live.result(10)
+    assert tuning.stopped == "interrupted"
+    assert 5 <= len(tuning.record.outcomes) < 64
+    assert tuning.best is not None
+
+
+def test_a_call_is_tuned_in_the_background(tmp_path, monkeypatch):
+    """The options and the errors of `tune`; the caller's thread is free meanwhile."""
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+    (kernel,) = ph.compile(SCALE)
+    x = np.ones(256, np.float32)
+    y = np.empty_like(x)
+    start = time.perf_counter()
+    live = ph.autotune_live(kernel, x, y, 2.0, rounds=9, isolate=False)
+    assert time.perf_counter() - start < 5
+    assert len(live.result(60).measured) == 3
+    with pytest.raises(ph.PhobosError, match="cache"):
+        ph.autotune_live(kernel, x, y, 2.0, cache="hot")
+
+
+def test_an_error_of_the_search_is_raised_by_its_result(tmp_path, monkeypatch):
+    """A wrong strategy is found in the thread and handed on."""
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+    (kernel,) = ph.compile(SCALE)
+    x = np.ones(256, np.float32)
+    live = ph.autotune_live(kernel, x, np.empty_like(x), 2.0, strategy="annealing", isolate=False)
+    with pytest.raises(ph.PhobosError, match="annealing"):
+        live.result(60)
+
+
+def test_use_pins_what_calls_take():
+    """`use` beats records and defaults for calls; without names it ends."""
+    (kernel,) = ph.compile(SCALE)
+    target = kernel.compile().configuration.target
+    before = kernel.constants_for({"N": 256}, target)
+    kernel.use(TILE=64)
+    assert kernel.constants_for({"N": 256}, target) == {"TILE": 64}
+    kernel.use()
+    assert kernel.constants_for({"N": 256}, target) == before
