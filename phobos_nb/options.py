@@ -66,7 +66,8 @@ class CompileOptions:
     constants: values for `@autotune` parameters, generics and the compiler's own choices
     (`STAGES`, `THREAD_M`, ...), by name. debug: device asserts and checks are compiled in.
     drop_barrier: the number of a kept barrier to leave out, to see what it is for.
-    dtypes: names of scalar types for dtype generics.
+    dtypes: names of scalar types for dtype generics. role: which launch of a kernel in several is meant,
+    "" (the first) or "finish".
     """
 
     chip: str | None = None
@@ -75,6 +76,7 @@ class CompileOptions:
     drop_barrier: int | None = None
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     dtypes: Mapping[str, str] = field(default_factory=dict[str, str])
+    role: str = ""
 
 
 def split_settings(settings: Mapping[str, Setting]) -> tuple[dict[str, int], dict[str, str]]:

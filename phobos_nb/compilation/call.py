@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.arguments.array import ArrayDescription, describe_numpy
@@ -15,6 +15,7 @@ from phobos_nb.arguments.scalars import Scalar
 from phobos_nb.contract import ScalarParameter
 from phobos_nb.language.aliasing import in_place_pairs
 from phobos_nb.language.typed import TypedKernel
+from phobos_nb.lower.gemm_plan import OVERRIDES, SPLIT
 from phobos_nb.target import Target
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ Describe = Callable[[Any], ArrayDescription | None]
 
 @dataclass(frozen=True)
 class SolvedCall:
-    """A call that passed every check that needs no GPU. `typed` is the kernel with chosen constants."""
+    """A call that passed every check that needs no GPU.
+
+    typed: the kernel with chosen constants. choices: values of the compiler's own choices, by name.
+    """
 
     typed: TypedKernel
     arrays: Mapping[str, ArrayDescription]
@@ -33,6 +37,7 @@ class SolvedCall:
     scalars: Mapping[str, Scalar]
     grid: Grid
     in_place: frozenset[frozenset[str]]
+    choices: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def solve(
@@ -51,14 +56,21 @@ def solve(
     found = Findings(kernel.name)
     call = match_arguments(kernel.parameters, values, describe, found)
     found.raise_errors()
-    typed = kernel.typed(kernel.constants_for(call.extents, target, device))
+    chosen = kernel.constants_for(call.extents, target, device)
+    if grid is not None:  # the launches of a split kernel infer their grids
+        chosen = {name: value for name, value in chosen.items() if name != SPLIT}
+    typed = kernel.typed(chosen)
     pairs = in_place_pairs(typed)
     with findings(kernel.name) as found:
         check_promises(typed.promises, call.extents, found)
         check_overlap(typed.tensor_parameters, call.arrays, pairs, found)
         shape = choose_grid(typed.grid, call.extents, grid, found)
         check_covering(typed.grid, typed.promises, call.extents, shape, found)
-    return SolvedCall(typed, call.arrays, call.extents, call.scalars, shape, pairs)
+    return SolvedCall(typed, call.arrays, call.extents, call.scalars, shape, pairs, _choices(chosen))
+
+
+def _choices(chosen: Mapping[str, int]) -> dict[str, int]:
+    return {name: value for name, value in chosen.items() if name in OVERRIDES}
 
 
 def on_device(kernel: Kernel, values: Mapping[str, Any]) -> bool:

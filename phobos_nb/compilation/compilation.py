@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.configuration import Configuration
-from phobos_nb.contract import LaunchContract, LaunchPlan, single_launch
+from phobos_nb.contract import Launch, LaunchContract, LaunchPlan, single_launch
 from phobos_nb.diagnostics import Diagnostic
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.source import Source
@@ -138,8 +139,21 @@ class Compilation:
 
     @property
     def plan(self) -> LaunchPlan:
-        """The launches of one call, in order, with their scratch; so far every kernel is one launch."""
-        return single_launch(self.contract)
+        """The launches of one call, in order, with their scratch."""
+        split, contracts = self._lowered.split, [x.contract for x in self.launches]
+        if split is None:
+            return single_launch(self.contract)
+        first, last = contracts
+        steps = Launch(first, "split"), Launch(last)
+        return LaunchPlan(self.name, self.typed.parameters, steps, (split.scratch,))
+
+    @property
+    def launches(self) -> tuple[Compilation, ...]:
+        """Itself, and where the k loop is split among CTAs the kernel that adds up their sums."""
+        if self._lowered.split is None or self.configuration.role:
+            return (self,)
+        last = replace(self.configuration, role="finish")
+        return self, self._stage("finish", lambda: Compilation(self.typed, last, {}))
 
     # Code -------------------------------------------------------------------------------------------
 

@@ -26,18 +26,21 @@ class Configuration:
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     chip_reason: str = ""
     index_reason: str = ""
+    role: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
         """What two equal compilations agree in."""
         constants = tuple(sorted(self.constants.items()))
-        return self.target.name, self.variant, self.debug, self.drop_barrier, constants
+        return self.target.name, self.variant, self.debug, self.drop_barrier, constants, self.role
 
     @property
     def options(self) -> CompileOptions:
         """The same as options, everything resolved."""
         bits = self.variant.index_bits
-        return CompileOptions(self.target.name, bits, self.debug, self.drop_barrier, self.constants)
+        return CompileOptions(
+            self.target.name, bits, self.debug, self.drop_barrier, self.constants, role=self.role
+        )
 
 
 def resolve(options: CompileOptions) -> Configuration:

@@ -23,6 +23,7 @@ from phobos_nb.compilation.tile_shape import choose_tile, dot_shapes
 from phobos_nb.contract import GridTerm
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import TypedKernel
+from phobos_nb.lower.gemm_plan import SPLIT
 from phobos_nb.target import Target
 
 WIDEST_TILE = 128
@@ -61,9 +62,14 @@ def choose_constants(
         others = {**fixed, **{n: v for n, v in chosen.items() if n not in [r.name for r in sides]}}
         values = {r.name: _fitting(r, extents) for r in sides}
         best = choose_tile(typed, others, values, extents, target, _sms(target))
-        return {**chosen, **{r.name: best[r.name] for r in sides}}
+        return {**chosen, **{r.name: best[r.name] for r in sides}, **_split_of(best, fixed)}
     _fill_the_gpu(roles, chosen, extents, _sms(target))
     return chosen
+
+
+def _split_of(best: Mapping[str, int], fixed: Mapping[str, int]) -> dict[str, int]:
+    """SPLIT_K where it was chosen, not set."""
+    return {SPLIT: best[SPLIT]} if SPLIT in best and SPLIT not in fixed else {}
 
 
 def _sms(target: Target) -> int:

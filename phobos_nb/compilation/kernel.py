@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.language.unparse import unparse
+from phobos_nb.lower.gemm_plan import SPLIT
 from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source
 from phobos_nb.target import Target
@@ -140,9 +141,8 @@ class Kernel:
         configuration = resolve(replace(self.options, drop_barrier=dropped))
         call, compilation = self.compiled_call(values, describe_host, grid, configuration)
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
-        return stages.simulate(
-            compilation.thread_module, compilation.contract, converted, call.grid, **options
-        )
+        modules = [x.thread_module for x in compilation.launches]
+        return stages.simulate(modules, compilation.plan, converted, call.grid, **options)
 
     def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
         """Take the simulator's options out of a call's named arguments."""
@@ -247,7 +247,7 @@ class Kernel:
         compilation = self._compiled_for(call, configuration)
         return Prepared(
             compilation.plan,
-            (Code(lambda: compilation.cubin, lambda: compilation.ptx),),
+            tuple(Code(partial(_cubin, x), partial(_ptx, x)) for x in compilation.launches),
             call.extents,
             call.grid,
             call.in_place,
@@ -259,7 +259,9 @@ class Kernel:
             call.arrays.values(), configuration.variant.index_bits, call.grid, call.typed.grid
         )
         known = len(self._compilations)
-        constants = {**configuration.constants, **call.typed.constants}
+        constants = {**configuration.constants, **call.choices, **call.typed.constants}
+        if SPLIT not in call.choices:
+            constants.pop(SPLIT, None)
         found = self._compilation(replace(configuration, variant=variant, constants=constants))
         if known and len(self._compilations) > known:
             LOG.info("%s: compiled once more, for %s", self.name, variant)
@@ -412,6 +414,14 @@ class Kernel:
         """Forget which constants calls use, because a tuning record has changed."""
         self._constants.clear()
         self._dispatcher = None
+
+
+def _cubin(compilation: Compilation) -> bytes:
+    return compilation.cubin
+
+
+def _ptx(compilation: Compilation) -> str:
+    return compilation.ptx
 
 
 def kernels_of(

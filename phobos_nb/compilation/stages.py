@@ -6,7 +6,7 @@ Rooms are imported inside the functions: a NumPy call loads no xDSL, and no stag
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.language.tree import KernelNode, Program
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from phobos_nb.arguments.grid import Grid
     from phobos_nb.arguments.scalars import Scalar
     from phobos_nb.compilation.configuration import Configuration
-    from phobos_nb.contract import LaunchContract, Output
+    from phobos_nb.contract import LaunchContract, LaunchPlan, Output
     from phobos_nb.cuda.emit import CudaSource
     from phobos_nb.cuda.nvrtc import NvrtcResult
     from phobos_nb.cuda.resources import Occupancy, Resources
@@ -104,12 +104,16 @@ def contract(typed: TypedKernel, configuration: Configuration, lowered: Lowered)
     """What a launch must know and check."""
     from phobos_nb.contract import LaunchContract, entry_arguments
 
+    parameters, grid, split = typed.parameters, typed.grid, lowered.split
+    if split is not None:
+        parameters = (*parameters, split.parameter)
+        grid = grid if configuration.role else split.split_grid
     return LaunchContract(
         kernel=typed.name,
         entry=entry_name(lowered.module),
-        parameters=typed.parameters,
-        arguments=entry_arguments(typed.parameters, configuration.variant),
-        grid=typed.grid,
+        parameters=parameters,
+        arguments=entry_arguments(parameters, configuration.variant),
+        grid=grid,
         threads=lowered.threads,
         body_threads=typed.threads,
         shared_bytes=lowered.shared_bytes,
@@ -197,9 +201,9 @@ def text(module: ModuleOp, *, generic: bool = False) -> str:
 
 
 def simulate(
-    module: ModuleOp, launch: LaunchContract, values: Mapping[str, Any], grid: Grid, **options: Any
+    modules: Sequence[ModuleOp], plan: LaunchPlan, values: Mapping[str, Any], grid: Grid, **options: Any
 ) -> SimulationResult:
     """Run thread MLIR over NumPy lanes; `options` are those of `simulate.launch.simulate`."""
-    from phobos_nb.simulate.launch import simulate as run
+    from phobos_nb.simulate.plan import simulate_plan
 
-    return run(module, launch, values, grid=grid, **options)
+    return simulate_plan(modules, plan, values, grid=grid, **options)

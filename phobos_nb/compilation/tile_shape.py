@@ -7,11 +7,15 @@ Every pair of values that the promises allow is estimated, the least time wins:
   with one CTA of 256 threads runs at 90 % or more of a full one);
 * a k-step of a tile costs `gemm_plan.estimate`; there are as many as the extents multiply to that the
   grid does not step along;
-* reading and writing the result is hidden behind the dots of other CTAs of the SM, where there are any.
+* reading and writing the result is hidden behind the dots of other CTAs of the SM, where there are any;
+* with SPLIT_K = S the tiles are S times as many and their loops 1 / S as long; their sums are written,
+  read back and added by a second launch. Only a gain of a tenth counts, the rest is error;
+* operands arrive no faster than what a CTA has under way in a memory latency.
 
 So a large problem takes the tile that needs the fewest wavefronts (128 x 256 for f32 on 256 threads), a
 small or ragged one the tile that divides it into waves with the least waste: 64 x 128 at 1024 cubed on
-132 SMs, 128 x 128 at 4097 cubed. Tiles whose sums exceed the registers of a thread are left out.
+132 SMs, 128 x 128 at 4097 cubed. One with few tiles and a long k is split. Tiles whose sums exceed the
+registers of a thread are left out.
 """
 
 from __future__ import annotations
@@ -19,18 +23,36 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import Call, TypedKernel
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-from phobos_nb.lower.gemm_plan import WIDEST, DotShape, estimate, resident_ctas
+from phobos_nb.lower.gemm_plan import SPLIT, WIDEST, DotShape, estimate, resident_ctas
 from phobos_nb.target import Target
 
 DOTS = ("dot", "dot_t")
 
 BYTES_PER_CYCLE = 16.0
 """Of one SM, where the target names no card."""
+
+L2_BANDWIDTH = 40.0
+"""Bytes per cycle that an SM reads from L2: 10 TB/s on 132 SMs at 1.9 GHz, measured on an H200."""
+
+LATENCY = 1500
+"""Cycles of a loaded memory from a copy's start until it has landed, estimated."""
+
+UNDER_WAY = 2
+"""K-slices that a CTA has under way, of three stages."""
+
+LAUNCH = 5000
+"""Cycles that a launch behind another one costs at least, estimated."""
+
+SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+"""Numbers of parts that are tried."""
+
+SPLIT_MUST_GAIN = 1.1
 
 Typed = Callable[[Mapping[str, int]], TypedKernel]
 
@@ -57,12 +79,23 @@ def choose_tile(
     target: Target,
     sms: int,
 ) -> dict[str, int]:
-    """The pair of values with the least estimated time, the least operands read where two are equal."""
+    """The pair of values with the least estimated time, and SPLIT_K where it is not 1.
+
+    Where two are equal, the one that reads the least operands.
+    """
+    splits = SPLITS if SPLIT not in fixed else (fixed[SPLIT],)
 
     def cost(found: dict[str, int]) -> tuple[float, int]:
-        return _cycles(typed, found, extents, target, sms), sum(found[name] for name in values)
+        problem = _problem(typed, found, extents, target, sms)
+        parts = found.get(SPLIT, 1)
+        return (problem.cycles(parts) if problem else math.inf), sum(found[name] for name in values)
 
-    return min(_candidates(fixed, values), key=cost)
+    candidates = [
+        {**found, **({SPLIT: parts} if parts > 1 else {})}
+        for found in _candidates(fixed, values)
+        for parts in splits
+    ]
+    return min(candidates, key=cost)
 
 
 def _candidates(
@@ -72,26 +105,67 @@ def _candidates(
         yield {**fixed, **dict(zip(values, combination, strict=True))}
 
 
-def _cycles(
+def _problem(
     typed: Typed, constants: Mapping[str, int], extents: Mapping[str, int], target: Target, sms: int
-) -> float:
-    """Cycles of the busiest SM; infinite where a tile cannot be."""
+) -> _Problem | None:
+    """A tile on the GPU; None where it cannot be."""
     try:
-        kernel = typed(constants)
+        kernel = typed({name: value for name, value in constants.items() if name != SPLIT})
     except PhobosError:  # these values do not go together
-        return math.inf
+        return None
     dots, threads = dot_shapes(kernel), kernel.threads
     narrow = any(n * d.operand_bytes % WIDEST for n in extents.values() for d in dots)
     tile = estimate(dots, threads, target, narrow=narrow)
     if tile.sums > target.registers_per_thread:
-        return math.inf
-    tiles = -(-math.prod(kernel.grid.shape(extents)) // sms)
-    multiply = tiles * _steps(kernel, extents) * tile.cycles
-    results = sum(d.rows * d.columns * d.sum_bytes for d in dots)
-    memory = tiles * 2 * results / _bytes_per_cycle(target, sms)
-    if resident_ctas(tile.registers, threads, target) == 1:
-        return multiply + memory
-    return max(multiply, memory) + min(multiply, memory) / tiles
+        return None
+    return _Problem(
+        tiles=math.prod(kernel.grid.shape(extents)),
+        slices=-(-_steps(kernel, extents) // dots[0].depth),
+        depth=dots[0].depth,
+        step_cycles=tile.cycles,
+        result_bytes=sum(d.rows * d.columns * d.sum_bytes for d in dots),
+        operand_bytes=sum((d.rows + d.columns) * d.depth * d.operand_bytes for d in dots),
+        resident=resident_ctas(tile.registers, threads, target),
+        sms=sms,
+        bandwidth=_bytes_per_cycle(target, sms),
+    )
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What decides the time of a tile: its count, its loop, its bytes; bandwidth is DRAM's per SM."""
+
+    tiles: int
+    slices: int
+    depth: int
+    step_cycles: float
+    result_bytes: int
+    operand_bytes: int
+    resident: int
+    sms: int
+    bandwidth: float
+
+    def cycles(self, parts: int) -> float:
+        """Cycles of the busiest SM when the loop of a tile is split in so many parts."""
+        if parts > self.slices:
+            return math.inf
+        ctas = -(-self.tiles * parts // self.sms)
+        slices = -(-self.slices // parts)
+        rate = min(L2_BANDWIDTH, min(ctas, self.resident) * UNDER_WAY * self.operand_bytes / LATENCY)
+        operands = ctas * slices * self.operand_bytes / rate
+        multiply = max(ctas * slices * self.depth * self.step_cycles, operands)
+        written = self.result_bytes if parts > 1 else 2 * self.result_bytes
+        memory = ctas * written / self.bandwidth
+        if self.resident == 1 or ctas == 1:
+            total = multiply + memory
+        else:
+            total = max(multiply, memory) + min(multiply, memory) / ctas
+        return total if parts == 1 else SPLIT_MUST_GAIN * (total + self._finish(parts))
+
+    def _finish(self, parts: int) -> float:
+        """Cycles of the second launch: the parts read, mostly from L2, and the result."""
+        ctas = -(-self.tiles // self.sms)
+        return LAUNCH + ctas * (parts + 2) * self.result_bytes / min(L2_BANDWIDTH, 2 * self.bandwidth)
 
 
 def _steps(kernel: TypedKernel, extents: Mapping[str, int]) -> int:

@@ -29,6 +29,7 @@ from phobos_nb.lower.distribute_element import (
     distribute_store_shared,
 )
 from phobos_nb.lower.distribute_output import distribute_assert, distribute_print
+from phobos_nb.lower.distribute_parts import distribute_add_parts, distribute_leave_part
 from phobos_nb.lower.distribute_pipeline import PipelinedLoop, is_pipelined
 from phobos_nb.lower.distribute_shared import distribute_read, distribute_write
 from phobos_nb.lower.layout_classes import is_elementwise
@@ -232,9 +233,11 @@ HANDLERS: dict[type[Operation], Callable[[ThreadState, Any], None]] = {
     scf.ForOp: _for,
     scf.IfOp: _if,
     scf.WhileOp: _while,
+    staged.AddPartsOp: distribute_add_parts,
     staged.BufferOp: _buffer,
     staged.CombineOp: distribute_combine,
     staged.DotOp: distribute_dot,
+    staged.LeavePartOp: distribute_leave_part,
     staged.ReadOp: distribute_read,
     staged.GatherThreadsOp: _gather_threads,
     staged.ScalarOp: _scalar,

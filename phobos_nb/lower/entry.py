@@ -30,9 +30,14 @@ from phobos_nb.lower.thread_state import Tensor
 Named = dict[tuple[str, str, int], SSAValue]
 
 
-def function_for(kernel: KernelOp, arguments: Sequence[EntryArgument]) -> tuple[gpu.FuncOp, Named]:
-    """An empty function with the entry's arguments, and these by (kind, name, axis)."""
-    elements = {
+def function_for(
+    kernel: KernelOp, arguments: Sequence[EntryArgument], scratch: Mapping[str, Attribute]
+) -> tuple[gpu.FuncOp, Named]:
+    """An empty function with the entry's arguments, and these by (kind, name, axis).
+
+    scratch: element types of tensors that the signature of the kernel has not.
+    """
+    elements = dict(scratch) | {
         kernel.tensor_name(i): cast(GlobalType, t.type).element_type
         for i, t in enumerate(kernel.tensor_arguments)
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f32, f64
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Operation
 
@@ -14,7 +14,7 @@ from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.assign_layouts import Assignment, assign_layouts, dot_shape
-from phobos_nb.lower.assumptions import assumed
+from phobos_nb.lower.assumptions import argument_name, assumed
 from phobos_nb.lower.distribute import distribute
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
 from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around, set_attributes
@@ -24,12 +24,13 @@ from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
 from phobos_nb.lower.pipeline_loops import LoopReport, pipeline_loops
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
 from phobos_nb.lower.raster import block_ids
-from phobos_nb.lower.requests import check_requests, check_sums, wanted_constants
+from phobos_nb.lower.requests import check_requests, check_sums, note_split, wanted_constants
 from phobos_nb.lower.shared_liveness import plan_kernel
 from phobos_nb.lower.shared_memory import is_dynamic
+from phobos_nb.lower.split_k import Split, split_loop
 from phobos_nb.lower.stage_operands import stage_operands
 from phobos_nb.lower.thread_builder import ThreadBuilder
-from phobos_nb.lower.thread_state import ThreadState
+from phobos_nb.lower.thread_state import Parts, ThreadState
 from phobos_nb.options import CompileOptions
 from phobos_nb.source import Source, Span
 from phobos_nb.target import Target
@@ -53,7 +54,7 @@ class Lowered:
     module: thread MLIR. staged: the tile MLIR just before it, with layouts, buffers and barriers.
     threads and shared_bytes: per CTA. barriers: kept and elided. loops: what became of each loop with
     a dot. notes: decisions the author should see. assumes: entry argument -> upper bound that a launch
-    check must enforce.
+    check must enforce. split: how the kernel is divided into two launches, if it is.
     """
 
     module: ModuleOp
@@ -66,6 +67,7 @@ class Lowered:
     loops: tuple[LoopReport, ...]
     notes: tuple[Diagnostic, ...]
     assumes: dict[str, int]
+    split: Split | None = None
 
 
 @dataclass
@@ -84,6 +86,7 @@ class _Work:
     barriers: tuple[Barrier, ...] = ()
     loops: tuple[LoopReport, ...] = ()
     function: gpu.FuncOp | None = None
+    split: Split | None = None
     assumes: dict[str, int] = field(default_factory=dict[str, int])
 
 
@@ -103,6 +106,14 @@ def _assign_layouts(work: _Work) -> None:
     work.diagnostics.raise_errors()
 
 
+def _split_loop(work: _Work) -> None:
+    constants = wanted_constants(work.facts.attributes, work.options.constants)
+    role = work.options.role
+    work.split, reason = split_loop(work.kernel, work.facts.grid, constants, role)
+    if not role:
+        note_split(work.split, reason, work.diagnostics, work.facts.span)
+
+
 def _stage_operands(work: _Work) -> None:
     stage_operands(work.kernel, work.assignment.plans)
 
@@ -110,6 +121,8 @@ def _stage_operands(work: _Work) -> None:
 def _pipeline_loops(work: _Work) -> None:
     constants = wanted_constants(work.facts.attributes, work.options.constants)
     work.loops = pipeline_loops(work.kernel, work.target, constants)
+    if work.options.role == "finish":  # its loop runs in the other launch
+        return
     has_dot = bool(work.assignment.plans)
     check_requests(work.facts.attributes, work.loops, work.diagnostics, has_dot=has_dot)
 
@@ -126,9 +139,17 @@ def _insert_barriers(work: _Work) -> None:
 
 def _distribute(work: _Work) -> None:
     kernel = work.kernel
-    arguments = entry_arguments(work.facts.parameters, work.variant)
-    work.assumes = assumed(arguments, work.variant, work.facts.grid)
-    function, named = function_for(kernel, arguments)
+    split = work.split
+    parameters, grid = work.facts.parameters, work.facts.grid
+    if split is not None:
+        parameters = (*parameters, split.parameter)
+        grid = grid if work.options.role == "finish" else split.split_grid
+    arguments = entry_arguments(parameters, work.variant)
+    own = {argument_name(a) for a in arguments if split and a.kind == "stride" and a.name == split.name}
+    found = assumed(arguments, work.variant, grid)
+    work.assumes = {name: most for name, most in found.items() if name not in own}
+    scratch = {split.name: f64 if split.dtype == "f64" else f32} if split else {}
+    function, named = function_for(kernel, arguments, scratch)
     entry = function.body.blocks[0]
     b = ThreadBuilder(entry)
     b.location = kernel.location
@@ -141,6 +162,8 @@ def _distribute(work: _Work) -> None:
     state.blocks = blocks
     state.shared_bytes = work.plan.total
     state.debug = work.options.debug
+    if split is not None:
+        state.parts = Parts(named["pointer", split.name, -1], split.sums)
     state.tensors.update(bind(kernel, named, b))
     for name, value in kernel.symbol_arguments.items():
         state.values[value] = named["extent", name, -1]
@@ -169,6 +192,7 @@ PASSES = (
     _merge_equal,
     _drop_masks,
     _assign_layouts,
+    _split_loop,
     _stage_operands,
     _pipeline_loops,
     _plan_shared_memory,
@@ -208,4 +232,5 @@ def lower(
         loops=work.loops,
         notes=tuple(diagnostics.items),
         assumes=work.assumes,
+        split=work.split,
     )

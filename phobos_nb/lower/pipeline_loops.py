@@ -38,6 +38,9 @@ MODE = "phobos.copies"
 
 REGISTER_STAGES = 2
 
+MASKED_REGISTERS = 6
+"""Registers for the conditions of masked copies: without them 64 x 128 x 8 spilled with three CTAs."""
+
 
 @dataclass(frozen=True)
 class LoopReport:
@@ -192,6 +195,8 @@ def _share_the_sm(
         rows, columns = held.shape
         problem = DotShape(rows, columns, dot.depth.value.data, WORD, byte_width(element(dot.acc)))
         needed += registers_per_thread(problem, held.slots, threads)
+    if any(any(load.masked) for load, _, _ in _copies(loop)):
+        needed += MASKED_REGISTERS
     two_stages = REGISTER_STAGES * sum(_bytes(b) for _, _, b in _copies(loop))
     room = target.shared_per_cta_optin // max(1, two_stages)
     wanted = constants.get("MIN_BLOCKS", min(room, resident_ctas(needed, threads, target)))

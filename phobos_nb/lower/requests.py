@@ -8,6 +8,7 @@ from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.gemm_plan import DotShape, estimate
 from phobos_nb.lower.pipeline_loops import LoopReport
+from phobos_nb.lower.split_k import Split
 from phobos_nb.source import Span
 from phobos_nb.target import Target
 
@@ -42,6 +43,20 @@ def check_sums(
                 help=f"more than {threads} threads in `@launch`, or a smaller tile",
                 stage="lower",
             )
+
+
+def note_split(split: Split | None, reason: str, diagnostics: Diagnostics, span: Span | None) -> None:
+    """Note PH514: how a loop was split among CTAs, or why it was not although SPLIT_K asks for it."""
+    if split is not None:
+        message = (
+            f"SPLIT_K: {split.parts} CTAs share the k loop of a tile; a second launch adds their sums, "
+            f"{split.parts} x {split.sums} {split.dtype} a tile, in the same order always"
+        )
+    elif reason:
+        message = f"SPLIT_K: the k loop is not split: {reason}"
+    else:
+        return
+    diagnostics.note("PH514", message, span, stage="lower")
 
 
 def check_requests(

@@ -200,3 +200,33 @@ class CombineOp(IRDLOperation):
             result_types=[result],
             properties={"kind": CombiningKindAttr(kind), "axis": IntegerAttr(axis, i64)},
         )
+
+
+@irdl_op_definition
+class LeavePartOp(IRDLOperation):
+    """Leave a CTA's sums in the scratch of a split kernel, from element `offset` of its part on."""
+
+    name = "staged.leave_part"
+    value = operand_def(TensorType)
+    offset = prop_def(IntegerAttr)
+
+    def __init__(self, value: Value, offset: int) -> None:
+        super().__init__(operands=[value], properties={"offset": IntegerAttr(offset, i64)})
+
+
+@irdl_op_definition
+class AddPartsOp(IRDLOperation):
+    """`start` plus the sums that the CTAs of all parts left, in the order of the parts."""
+
+    name = "staged.add_parts"
+    start = operand_def(TensorType)
+    offset = prop_def(IntegerAttr)
+    parts = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+
+    def __init__(self, start: Value, offset: int, parts: int) -> None:
+        super().__init__(
+            operands=[start],
+            result_types=[SSAValue.get(start).type],
+            properties={"offset": IntegerAttr(offset, i64), "parts": IntegerAttr(parts, i64)},
+        )

@@ -34,6 +34,14 @@ class Tensor:
     dims: tuple[Dim, ...]
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The scratch of a split kernel: its base, and the elements that one CTA leaves in a part."""
+
+    base: SSAValue
+    sums: int
+
+
 @dataclass
 class ThreadState:
     """The state of one lowering from staged tile MLIR to per-thread ops.
@@ -54,6 +62,7 @@ class ThreadState:
     shared_bytes: int = 0
     debug: bool = False
     chunk: Chunk | None = None
+    parts: Parts | None = None
     _axes: dict[Axis, SSAValue] = field(default_factory=dict[Axis, SSAValue])
     _views: dict[object, SSAValue] = field(default_factory=dict[object, SSAValue])
     _firsts: dict[Layout, SSAValue] = field(default_factory=dict[Layout, SSAValue])

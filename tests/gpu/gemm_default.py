@@ -1,9 +1,10 @@
 """The GEMM as a user calls it, nothing set or tuned, checked and timed beside cuBLAS and torch; JSON.
 
-usage: python -m tests.gpu.gemm_default RESULTS.json [--sizes M,N,K ...] [--rounds N]
+usage: python -m tests.gpu.gemm_default RESULTS.json [--sizes M,N,K ...] [--rounds N] [--also N=V,N=V ..]
 
 Needs a GPU, and xDSL to compile. Sizes that are multiples of 128 run examples/gemm_fp32.ph, others
-gemm_fp32_any.ph. Checks and times as in gemm_compare.py; the label holds what was chosen.
+gemm_fp32_any.ph. Checks and times as in gemm_compare.py; the label holds what was chosen. `--also` adds
+calls with some names set.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +28,21 @@ SKINNY = ("16,4096,4096", "4096,16,4096", "4096,4096,64", "1,4096,4096", "4096,1
 EVEN = 128
 
 
-def contenders(arrays: Arrays, size: Size) -> dict[str, Call]:
-    """CuBLAS, torch where it is there, and the untuned call."""
-    kernel = kernel_for(size)
-    started = time.perf_counter()
-    kernel(*arrays, 1.0, 0.0)
-    seconds = time.perf_counter() - started
-    chosen = kernel.bind(*arrays, 1.0, 0.0).contract  # type: ignore[attr-defined]  # a BoundCall here
-    label = ", ".join(f"{n}={v}" for n, v in chosen.constants.items())
-    print(f"{size}: {label}; {chosen.variant}; first call {seconds:.2f} s")
-    found: dict[str, Call] = {
-        PEER: lambda alpha, beta: cublas_gemm(*arrays, alpha, beta),
-        f"phobos {label}": lambda alpha, beta: kernel.bind(*arrays, alpha, beta),
-    }
+def contenders(also: list[dict[str, int]], arrays: Arrays, size: Size) -> dict[str, Call]:
+    """CuBLAS, torch where it is there, the untuned call, and calls with names set."""
+    found: dict[str, Call] = {PEER: lambda alpha, beta: cublas_gemm(*arrays, alpha, beta)}
     if torch() is not None:
         found["torch.addmm"] = torch_addmm(arrays)
+    for settings in ({}, *also):
+        kernel = kernel_for(size, settings)
+        started = time.perf_counter()
+        kernel(*arrays, 1.0, 0.0)
+        seconds = time.perf_counter() - started
+        contract: Any = getattr(kernel.bind(*arrays, 1.0, 0.0), "contract")  # noqa: B009 - a BoundCall
+        label = ", ".join(f"{n}={v}" for n, v in contract.constants.items())
+        print(f"{size}: {label}; {contract.variant}; first call {seconds:.2f} s")
+        name = f"{'phobos' if not settings else 'set'} {label}"
+        found[name] = lambda alpha, beta, k=kernel: k.bind(*arrays, alpha, beta)
     return found
 
 
@@ -54,10 +56,18 @@ def torch_addmm(arrays: Arrays) -> Call:
     return call
 
 
-def kernel_for(size: Size) -> Kernel:
+def kernel_for(size: Size, settings: dict[str, int] | None = None) -> Kernel:
     """The example that suits a size."""
     even = all(n % EVEN == 0 for n in size)
-    return ph.load(EXAMPLES / ("gemm_fp32.ph" if even else "gemm_fp32_any.ph"))["gemm"]
+    return ph.load(EXAMPLES / ("gemm_fp32.ph" if even else "gemm_fp32_any.ph"), **(settings or {}))[
+        "gemm"
+    ]
+
+
+def read_setting(text: str) -> tuple[str, int]:
+    """A name and its value."""
+    name, value = text.split("=")
+    return name, int(value)
 
 
 def main() -> int:
@@ -66,8 +76,10 @@ def main() -> int:
     parser.add_argument("results", type=Path)
     parser.add_argument("--sizes", nargs="+", default=[*SQUARES, *RAGGED, *SKINNY], help="N or M,N,K")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--also", nargs="+", default=[], help="NAME=VALUE,NAME=VALUE")
     parsed = parser.parse_args()
-    return compare(contenders, parsed.sizes, parsed.rounds, parsed.results)
+    also = [dict(read_setting(x) for x in text.split(",")) for text in parsed.also]
+    return compare(partial(contenders, also), parsed.sizes, parsed.rounds, parsed.results)
 
 
 if __name__ == "__main__":

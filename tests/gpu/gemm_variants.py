@@ -76,6 +76,11 @@ SETS: dict[str, list[Job]] = {
             *every(SQUARE, STAGES=[4], SLICES=[1, 4], ADDRESS=[0, 1], GUARD=[0, 2]),
         )
     ],
+    "resident": [
+        ("gemm_fp32_any", aligned, c)
+        for aligned in (True, False)
+        for c in every(SMALL, STAGES=[4], SLICES=[1, 4], GUARD=[0, 1], MIN_BLOCKS=[2])
+    ],
     "any": [
         ("gemm_fp32_any", aligned, c)
         for aligned in (True, False)

@@ -26,9 +26,9 @@ def test_gemm_takes_the_tiles_that_won_on_an_h200(size, tile):
 
 
 def test_ragged_gemm_counts_waves():
-    """4097 x 4099: 561 tiles of 128 x 256 need 5 waves of 132 SMs; 128 x 128 needs 9 half ones."""
+    """4097 x 4099: 561 tiles of 128 x 256 need 5 waves of 132 SMs, so it is cut finer."""
     chosen = defaults("gemm_fp32_any", M=4097, N=4099, K=4093)
-    assert (chosen["TILE_M"], chosen["TILE_N"]) == (128, 128)
+    assert -(-4097 // chosen["TILE_M"]) * -(-4099 // chosen["TILE_N"]) * chosen.get("SPLIT_K", 1) > 1000
     chosen = defaults("gemm_fp32_any", M=1000, N=1000, K=1000)
     assert (chosen["TILE_M"], chosen["TILE_N"]) == (64, 128)
 
@@ -62,3 +62,9 @@ def test_a_set_name_stays():
     gemm = ph.load(EXAMPLES / "gemm_fp32.ph", TILE_M=64).gemm
     assert gemm.constants_for({"M": 4096, "N": 4096, "K": 4096}, HOPPER)["TILE_M"] == 64
     assert gemm.specialize(TILE_N=32).options.constants == {"TILE_M": 64, "TILE_N": 32}
+
+
+def test_few_tiles_and_a_long_k_are_split():
+    """16 x 4096 x 4096 has 16 tiles of 32 x 256 for 132 SMs: CTAs share the k loop of a tile."""
+    assert defaults("gemm_fp32_any", M=16, N=4096, K=4096)["SPLIT_K"] > 1
+    assert "SPLIT_K" not in defaults("gemm_fp32", M=4096, N=4096, K=4096)

@@ -1,0 +1,67 @@
+"""Simulating a launch plan: its launches one after the other, over scratch that starts as NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from phobos_nb.contract import LaunchPlan
+from phobos_nb.simulate.launch import simulate, symbols
+from phobos_nb.simulate.recorder import Cta
+from phobos_nb.simulate.records import SimulationResult
+
+_TYPES = {"f32": np.float32, "f64": np.float64}
+
+
+def simulate_plan(
+    modules: Sequence[ModuleOp],
+    plan: LaunchPlan,
+    arguments: Mapping[str, Any],
+    *,
+    grid: Cta,
+    ctas: Sequence[int] | None = None,
+    **options: Any,
+) -> SimulationResult:
+    """Run the thread modules of a plan, one per launch; options are those of `launch.simulate`.
+
+    Counts and findings of all launches are together in the result, in order. Raises `ValueError` for
+    `ctas` where there are several launches: each needs what all CTAs of the one before left.
+    """
+    if len(modules) == 1:
+        return simulate(modules[0], plan.main, arguments, grid=grid, ctas=ctas, **options)
+    if ctas is not None:
+        raise ValueError(f"ctas: {plan.kernel} is {len(modules)} launches, which are simulated whole")
+    arrays = {t.name: np.asarray(arguments[t.name]) for t in plan.main.tensors if t.name in arguments}
+    own = replace(plan.main, parameters=plan.parameters)
+    extents = symbols(own, arrays)
+    values = dict(arguments)
+    values |= {s.name: np.full(s.shape(extents), np.nan, _TYPES[s.dtype]) for s in plan.scratch}
+    results: list[SimulationResult] = []
+    grids = plan.grids(grid, extents)
+    for module, step, shape in zip(modules, plan.launches, grids, strict=True):
+        results.append(simulate(module, step.contract, values, grid=shape, **options))
+        values |= results[-1].outputs
+    return _together(results, [s.name for s in plan.scratch])
+
+
+def _together(results: Sequence[SimulationResult], scratch: Sequence[str]) -> SimulationResult:
+    """One result for all launches: the last one's outputs and writers, everything else added up."""
+    last = results[-1]
+    outputs = {name: array for name, array in last.outputs.items() if name not in scratch}
+    return replace(
+        last,
+        outputs=outputs,
+        races=[x for r in results for x in r.races],
+        faults=[x for r in results for x in r.faults],
+        accesses=[x for r in results for x in r.accesses],
+        lines=[x for r in results for x in r.lines],
+        barriers=[x for r in results for x in r.barriers],
+        trace=[x for r in results for x in r.trace],
+        printed=[x for r in results for x in r.printed],
+        instructions=sum(r.instructions for r in results),
+        ctas=sum(r.ctas for r in results),
+    )
