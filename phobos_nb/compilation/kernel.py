@@ -142,7 +142,7 @@ class Kernel:
         call, compilation = self.compiled_call(values, describe_host, grid, configuration)
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
         modules = [x.thread_module for x in compilation.launches]
-        return stages.simulate(modules, compilation.plan, converted, call.grid, **options)
+        return stages.simulate_plan(modules, compilation.plan, converted, call.grid, **options)
 
     def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
         """Take the simulator's options out of a call's named arguments."""

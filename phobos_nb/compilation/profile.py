@@ -104,14 +104,14 @@ class Snapshot:
     compilation: Compilation
     memory: tuple[Region, ...]
 
-    def stored(self, code: bytes) -> StoredCall:
-        """The call as another process makes it, with code of its compilation's kernel."""
+    def stored(self, *code: bytes) -> StoredCall:
+        """The call as another process makes it, with code for each launch of its compilation."""
         call, scalars = self.call, self.call.scalars
-        tensors = {t.name: call.arrays[t.name] for t in self.compilation.contract.tensors}
+        tensors = {t.name: call.arrays[t.name] for t in call.typed.tensor_parameters}
         order = [p.name for p in call.typed.parameters if isinstance(p, ScalarParameter)]
         return StoredCall(
             self.compilation.plan,
-            (code,),
+            code,
             dict(call.extents),
             call.grid,
             call.in_place,
@@ -187,11 +187,12 @@ def profile(
     with folder as name:
         path = Path(report) if report else Path(name) / kernel.name
         path = path.with_suffix(".ncu-rep").resolve()
-        launches = measure(taken.stored(_code(taken.compilation, path.with_suffix(".ph"))), path)
+        text = path.with_suffix(".ph")
+        launches = measure(taken.stored(*(_code(x, text) for x in taken.compilation.launches)), path)
     result = None
     if simulated:
-        module, contract = taken.compilation.thread_module, taken.compilation.contract
-        result = stages.simulate(module, contract, taken.arguments(), taken.call.grid)
+        modules, plan = [x.thread_module for x in taken.compilation.launches], taken.compilation.plan
+        result = stages.simulate_plan(modules, plan, taken.arguments(), taken.call.grid)
     return Profile(source, tuple(launches), result, path if report else None)
 
 

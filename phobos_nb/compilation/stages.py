@@ -201,9 +201,18 @@ def text(module: ModuleOp, *, generic: bool = False) -> str:
 
 
 def simulate(
-    modules: Sequence[ModuleOp], plan: LaunchPlan, values: Mapping[str, Any], grid: Grid, **options: Any
+    module: ModuleOp, launch: LaunchContract, values: Mapping[str, Any], grid: Grid, **options: Any
 ) -> SimulationResult:
     """Run thread MLIR over NumPy lanes; `options` are those of `simulate.launch.simulate`."""
-    from phobos_nb.simulate.plan import simulate_plan
+    from phobos_nb.simulate.launch import simulate as run
 
-    return simulate_plan(modules, plan, values, grid=grid, **options)
+    return run(module, launch, values, grid=grid, **options)
+
+
+def simulate_plan(
+    modules: Sequence[ModuleOp], plan: LaunchPlan, values: Mapping[str, Any], grid: Grid, **options: Any
+) -> SimulationResult:
+    """Run the launches of a call, one thread module each; options as in `simulate`."""
+    from phobos_nb.simulate.plan import simulate_plan as run
+
+    return run(modules, plan, values, grid=grid, **options)

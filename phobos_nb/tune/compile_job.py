@@ -77,7 +77,7 @@ def compile_job(job: CompileJob) -> Compiled | Failed:
         reason = refusal_of_code(contract, target)
         if reason:
             return failed(Kind.CONSTRAINT, reason)
-        cubin = compilation.cubin
+        cubins = tuple(launch.cubin for launch in compilation.launches)
         taken = compilation.resources.registers * contract.threads
         if taken > target.registers_per_cta:
             product = f"{contract.threads} threads x {compilation.resources.registers} registers"
@@ -87,7 +87,7 @@ def compile_job(job: CompileJob) -> Compiled | Failed:
         return failed(_kind(error), _first_lines(error))
     seconds = time.perf_counter() - start
     pairs = in_place_pairs(compilation.typed)
-    return Compiled(job.constants, compilation.plan, (cubin,), pairs, facts_of(compilation), seconds)
+    return Compiled(job.constants, compilation.plan, cubins, pairs, facts_of(compilation), seconds)
 
 
 def facts_of(compilation: Compilation) -> dict[str, float]:
