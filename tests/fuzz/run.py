@@ -50,15 +50,10 @@ def run_one(job: Job) -> Done:
 
 def jobs(parsed: argparse.Namespace) -> list[Job]:
     """All jobs, each simulated for one of the targets; some also go to upstream's tools and NVRTC."""
-    targets = tuple(parsed.targets.split(",")) if parsed.nvrtc else ()
     chips = tuple(parsed.targets.split(","))
+    verified, coded = parsed.upstream or sys.maxsize, parsed.nvrtc or sys.maxsize
     return [
-        Job(
-            seed,
-            Paths(
-                bool(parsed.upstream) and seed % parsed.upstream == 0, targets, chips[seed % len(chips)]
-            ),
-        )
+        Job(seed, Paths(seed % verified == 0, () if seed % coded else chips, chips[seed % len(chips)]))
         for seed in range(parsed.seed, parsed.seed + parsed.count)
     ]
 
