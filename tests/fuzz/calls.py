@@ -246,13 +246,13 @@ def _reduced(ctx: Context, want: Want, dtype: str) -> tuple[Value, str, int]:
     kept = want.shape[0] if axis == "row" else want.shape[1]
     count = _sized(ctx, kept)
     shape: Shape = (kept, count) if axis == "row" else (count, kept)
-    if axis == "row" and kept == 1 and ctx.chance(0.3):
+    if axis == "row" and kept == 1 and ctx.chance(0.7):
         ctx.mark("rank-1 tile as a row")
         shape = (count,)
     return draw(ctx, want.smaller(dtype, shape)), axis, count
 
 
-@option(2, lambda want: want.dtype == "i32" and _is_column(want))
+@option(14, lambda want: want.dtype == "i32" and _is_column(want))
 def argmax(ctx: Context, want: Want) -> Value:
     """`rowargmax` of elements whose bits are certain."""
     count = _sized(ctx, want.shape[0])
@@ -278,7 +278,7 @@ DOTS = {
 }
 
 
-@option(3, lambda want: len(want.shape) == 2 and want.dtype in DOTS and want.level == CTA)
+@option(6, lambda want: len(want.shape) == 2 and want.dtype in DOTS and want.level == CTA)
 def dot(ctx: Context, want: Want) -> Value:
     """`dot` or `dot_t`."""
     rows, columns = want.shape

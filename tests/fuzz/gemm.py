@@ -24,7 +24,7 @@ def section(ctx: Context) -> None:
     ctx.symbols[name] = extent
     transposed = ctx.chance(0.4)
     left, right = _operands(ctx, operand, name, (rows, columns), transposed)
-    declared = "f16" if sums == "f32" and ctx.chance(0.2) else sums
+    declared = "f16" if sums == "f32" and ctx.chance(0.35) else sums
     acc = _loop(ctx, (left, right), name, (rows, columns, step), transposed, declared)
     total = rules.product("", left.element, right.element, extent, (rows, columns), sums)
     if total.error or (declared == "f16" and not _fits(total, "f16")):

@@ -89,7 +89,7 @@ def _sections(ctx: Context) -> None:
         (4, threads.section),
         (1, threads.shared),
         (0.5, threads.tree),
-        (1.5, threads.atomic),
+        (2.5, threads.atomic),
         (1, whole.section),
     ]
     if ctx.chance(0.1):

@@ -109,7 +109,7 @@ def assign(ctx: Context, level: int) -> None:
     """`=` or a compound assignment of a mutable variable."""
     options = [v for scope in ctx.scopes for v in scope if v.mutable and _assignable(v, level, ctx.flow)]
     target = ctx.pick(options).value
-    if ctx.chance(0.4) and target.dtype != "bool":
+    if ctx.chance(0.6) and target.dtype != "bool":
         _compound(ctx, target)
         return
     value = draw(ctx, Want(target.dtype, target.shape, 2, target.level), exact=True)

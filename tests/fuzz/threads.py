@@ -196,7 +196,7 @@ def tree(ctx: Context) -> None:
 def atomic(ctx: Context) -> None:
     """Atomics of threads or of a tile whose result does not depend on their order."""
     dtype = ctx.pick(["i32", "i64", "f32", "f64", "f32", "f16", "bf16"])
-    form = ctx.pick(["lane", "lane", "tile", "old", "cas"])
+    form = ctx.pick(["lane", "lane", "tile", "tile", "old", "cas"])
     name = ctx.pick(["atomic_add", "atomic_add", "atomic_max", "atomic_min"])
     if form == "cas":
         dtype, name = ctx.pick(["i32", "i64"]), "atomic_cas"
