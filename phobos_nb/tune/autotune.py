@@ -172,9 +172,12 @@ class Session:
 
     def runner(self, executor: Executor, task: Task) -> LiveRunner:
         """Compiles there, measures in a process of its own."""
-        bench = (
-            Worker(self.place.bench, task) if self.settings.isolate else Local(self.place.bench, task)
-        )
+        bench: Worker | Local
+        if self.settings.isolate:
+            bench = Worker(self.place.bench, task)
+            bench.begin()
+        else:
+            bench = Local(self.place.bench, task)
         width = self.settings.width + 2  # so that compilers stay busy while one is measured
         return LiveRunner(executor, width, self.job, bench, self.settings.timeout)
 

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, Listener
 from typing import Any, cast
 
@@ -53,6 +54,7 @@ class Worker:
         self._child: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._errors: Any = None
+        self._lock = threading.Lock()
         self._starts = 0
 
     def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
@@ -61,12 +63,22 @@ class Worker:
         timeout: seconds, default that of the worker; starting the child has a time of its own. Raises
         `WorkerTimeoutError`, `WorkerCrashError` or `RemoteError`; after the first two the child is gone.
         """
-        self._ensure()
-        try:
-            return self._ask((method, arguments), timeout if timeout is not None else self._timeout)
-        except KeyboardInterrupt:
-            self.close()
-            raise
+        with self._lock:
+            self._ensure()
+            try:
+                return self._ask((method, arguments), timeout if timeout is not None else self._timeout)
+            except KeyboardInterrupt:
+                self.close()
+                raise
+
+    def begin(self) -> None:
+        """Start the child now, in the background; what goes wrong is raised by the first call."""
+
+        def start() -> None:
+            with self._lock, suppress(WorkerTimeoutError, WorkerCrashError, RemoteError):
+                self._ensure()
+
+        threading.Thread(target=start, daemon=True).start()
 
     @property
     def generation(self) -> int:

@@ -1,5 +1,7 @@
 """`Kernel.tune` on NumPy arrays: the whole path on the CPU, through real worker processes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from phobos_nb.tune.outcome import Kind
 from phobos_nb.tune.place import Host
 from tests.tune.faults import ShortGrid
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SAXPY = """
 @autotune(TILE in [16, 64])
 kernel saxpy(X: tensor<f32>[N], Y: tensor<f32>[N], a: f32) {
@@ -135,3 +138,28 @@ def test_the_same_array_twice_is_tuned_as_such():
     _, y = arrays()
     tuning = kernel().tune(y, y, 0.5, **QUICK)
     assert len(tuning.measured) == 3
+
+
+def test_the_compilers_own_choices_are_remembered_too():
+    """A record that fixes STAGES decides how calls are compiled, not only their tiles."""
+    from dataclasses import replace
+
+    from phobos_nb.arguments.array import describe_numpy
+    from phobos_nb.compilation.call import solve
+    from phobos_nb.compilation.configuration import resolve
+    from phobos_nb.tune.records import Record, Store
+
+    gemm = ph.load(EXAMPLES / "gemm_fp32.ph", chip="sm_80").gemm
+    a = np.zeros((256, 256), np.float32)
+    values = {"A": a, "B": a.copy(), "C": a.copy(), "alpha": 1.0, "beta": 0.0}
+    configuration = resolve(gemm.options)
+    extents = {"M": 256, "K": 256, "N": 256}
+    chosen = {"TILE_M": 64, "TILE_N": 64, "TILE_K": 16, "STAGES": 4}
+    identity = gemm.identity(extents, configuration.target, "a card")
+    Store().put(Record(identity, {n: (v,) for n, v in chosen.items()}, {}, chosen))
+    gemm.choose_anew()
+    describe = lambda v: describe_numpy(v) if isinstance(v, np.ndarray) else None  # noqa: E731
+    call = solve(gemm, values, describe, None, configuration.target, "a card")
+    compilation = gemm._compiled_for(call, replace(configuration))
+    assert chosen.items() <= dict(compilation.contract.constants).items()
+    assert max(loop.stages for loop in compilation.loops) == 4
