@@ -67,12 +67,22 @@ class Session:
         self.values = dict(values) if isinstance(self.place, Gpu) else host_values(values)
         self.configuration: Configuration = resolve(kernel.options)
         target = self.configuration.target
-        self.space: Space = space_of(kernel, settings.choices)
+        space_of(kernel, settings.choices)  # wrong names are reported before wrong arguments
         self.call: SolvedCall = solve(kernel, self.values, self.place.describe, grid, target)
+        self.space: Space = space_of(kernel, {**self.default_choices(), **settings.choices})
         self.grid = None if grid is None else self.call.grid
         self.identity: Identity = kernel.identity(self.call.extents, target, self.place.name)
         self.store = Store()
         self.checked = ""
+
+    def default_choices(self) -> dict[str, tuple[int, ...]]:
+        """What the compiler itself would choose for an untuned call, such as SPLIT_K, beside not to.
+
+        So the space holds the untuned configuration, and tuning never makes a call slower.
+        """
+        fixed = self.kernel.options.constants
+        chosen = self.call.choices if self.place.compiles else {}
+        return {n: tuple(sorted({1, v})) for n, v in chosen.items() if n not in fixed}
 
     # Earlier records --------------------------------------------------------------------------------
 
