@@ -211,7 +211,7 @@ def _required(op: Operation, threads: int) -> list[tuple[int, Layout]]:
     if isinstance(op, tile.TransposeOp):
         return [(0, permute(layout_of(op.result, threads), _inverse(op)))]
     if isinstance(op, tile.ScanOp):
-        return [(0, layout_of(op.result, threads))]
+        return [(0, _scanned(op, threads))]
     if isinstance(op, tile.ArgmaxOp):
         axis, held = op.axis.value.data, layout_of(op.source, threads)
         if held.crossing_digits(axis):
@@ -231,12 +231,20 @@ def _insert_converts(kernel: KernelOp) -> None:
         for index, wanted in _required(op, threads):
             op.operands[index] = _converted(op, op.operands[index], wanted)
         if isinstance(op, tile.ReduceOp | tile.ArgmaxOp):
-            _convert_reduced(op, threads)
+            made = collapse(layout_of(op.source, threads), op.axis.value.data)
+            _convert_result(op, made, threads)
+        elif isinstance(op, tile.ScanOp):
+            _convert_result(op, _scanned(op, threads), threads)
 
 
-def _convert_reduced(op: tile.ReduceOp | tile.ArgmaxOp, threads: int) -> None:
-    """A reduction yields the collapsed layout; users that have another one get a convert."""
-    made = collapse(layout_of(op.source, threads), op.axis.value.data)
+def _scanned(op: tile.ScanOp, threads: int) -> Layout:
+    """The layout that a scan works in: its result's, if threads hold whole lines in that one."""
+    held, axis = layout_of(op.result, threads), op.axis.value.data
+    return lines(held.shape, threads, axis) if held.axes[axis].digits else held
+
+
+def _convert_result(op: tile.ReduceOp | tile.ArgmaxOp | tile.ScanOp, made: Layout, threads: int) -> None:
+    """The op yields the layout `made`; users that have another one get a convert."""
     wanted = layout_of(op.result, threads)
     if made.same_owners(wanted):
         return

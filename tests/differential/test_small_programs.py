@@ -99,3 +99,17 @@ def test_asynchronous_copies_keep_to_the_alignment_of_shared_rows(pads: dict[str
     result = kernel.simulate(x, y, np.zeros((32, 64), np.int32))
     assert [str(f) for f in (*result.faults, *result.races)] == []
     assert np.array_equal(result.outputs["O"], y @ x)
+
+
+def test_a_running_sum_of_a_product_leaves_the_accumulator_as_it_is() -> None:
+    """`acc + cumsum(acc)`: the sum needs whole columns per thread, the accumulator has thread tiles."""
+    text = """
+    @launch(64)
+    kernel k(X: tensor<f32>[M, K], Y: tensor<f32>[K, N], O: tensor<f32>[M, N]) {
+      let acc = dot(X[0 :+ 32, 0 :+ 8], Y[0 :+ 8, 0 :+ 16])
+      O[ctx.block.x * 32 :+ 32, ctx.block.y * 16 :+ 16] = acc + cumsum(acc)
+    }"""
+    rng = np.random.default_rng(2)
+    x, y = (rng.integers(-3, 4, s).astype(np.float32) for s in ((32, 8), (8, 16)))
+    wanted = (x @ y + np.cumsum(x @ y, 0)).tolist()
+    agree(text, wanted, X=x, Y=y, O=np.zeros((32, 16), np.float32))

@@ -32,9 +32,12 @@ def section(ctx: Context) -> None:
     """Some tile statements and the stores of what they computed."""
     shape = _shape(ctx)
     outputs: list[Owned] = []
+    early = ctx.chance(0.5)
+    if early and ctx.chance(0.4):
+        tried(ctx, lambda: accumulation(ctx, shape))
     for _ in range(ctx.rng.randrange(2, 6)):
         tried(ctx, lambda: statement(ctx, shape, outputs, 2))
-    if ctx.chance(0.4):
+    if not early and ctx.chance(0.4):
         tried(ctx, lambda: accumulation(ctx, shape))
     for _ in range(ctx.rng.randrange(1, 3)):
         tried(ctx, lambda: final(ctx, shape, outputs))
