@@ -154,7 +154,7 @@ class Search:
                 self._record(measured)
                 continue
             again = self.outcomes.get(label(trial.constants))
-            if isinstance(again, Measured):
+            if isinstance(again, Measured) and again.label not in self._known:
                 self._measure_more(again, trial.samples)
                 continue
             self._fresh += 1

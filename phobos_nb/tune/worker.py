@@ -54,7 +54,7 @@ class Worker:
         self._child: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._errors: Any = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._starts = 0
 
     def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
@@ -86,15 +86,16 @@ class Worker:
         return self._starts if self._pipe is not None else self._starts + 1
 
     def close(self) -> None:
-        """End the child."""
-        if self._pipe is not None:
-            self._pipe.close()
-        if self._child is not None:
-            self._child.kill()
-            self._child.wait()
-        if self._errors is not None:
-            self._errors.close()
-        self._pipe = self._child = self._errors = None
+        """End the child, once no other thread is using it."""
+        with self._lock:
+            if self._pipe is not None:
+                self._pipe.close()
+            if self._child is not None:
+                self._child.kill()
+                self._child.wait()
+            if self._errors is not None:
+                self._errors.close()
+            self._pipe = self._child = self._errors = None
 
     def kill(self) -> None:
         """End the child from another thread: a call that waits for it raises `WorkerCrashError`."""

@@ -85,9 +85,12 @@ def main() -> int:
     print(text)
     stem = parsed.out / "tune_seed"
     write(tuning.record, stem.with_suffix(".json"))
-    tuning.frame.to_csv(stem.with_suffix(".csv"), index=False)
-    tuning.plot().savefig(stem.with_suffix(".png"), dpi=120)
     stem.with_suffix(".txt").write_text(text + "\n", "utf-8")
+    try:
+        tuning.frame.to_csv(stem.with_suffix(".csv"), index=False)
+        tuning.plot().savefig(stem.with_suffix(".png"), dpi=120)
+    except ImportError as error:
+        print(f"{error}: make table and figure elsewhere, from the record")
     return int(seconds > parsed.limit or tuning.winner is None)
 
 

@@ -22,7 +22,7 @@ def identity(**changed: object) -> Identity:
         "extents": {"M": 512, "N": 512, "K": 512},
         "dtypes": {"A": "f32"},
         "index_bits": 64,
-        "device": "NVIDIA H200",
+        "device": "Example GPU",
         "target": "sm_90a",
         "compiler": "0.1.0",
         "nvrtc": "13.0",

@@ -50,7 +50,7 @@ def test_every_strategy_finds_the_best_of_the_whole_space(strategy):
     tuning = replay(record(), strategy=strategy, plan=Plan(seed=3))
     assert tuning.best == BEST
     assert len(tuning.record.outcomes) <= 64
-    assert tuning.recorded == "NVIDIA H200, 2026-11-29 12:00:00 UTC"
+    assert tuning.recorded == "Example GPU, 2026-11-29 12:00:00 UTC"
 
 
 def test_the_strategies_there_are():
@@ -124,6 +124,29 @@ def test_an_interrupt_keeps_what_there_is_and_resuming_measures_only_the_rest():
     before_finals = started[:59]
     assert len(set(before_finals)) == 59
     assert not set(before_finals) & set(first.outcomes)
+
+
+@pytest.mark.parametrize("strategy", ["exhaustive", "halving"])
+def test_a_resumed_search_times_only_what_it_has_loaded(strategy):
+    """Configurations known from a record are compiled and checked before they are timed again."""
+
+    class Strict(ReplayRunner):
+        def __init__(self):
+            super().__init__(record())
+            self.loaded = set()
+
+        def measure(self, compiled, samples):
+            self.loaded.add(label(compiled.constants))
+            return super().measure(compiled, samples)
+
+        def time(self, constants, samples):
+            assert label(constants) in self.loaded
+            return super().time(constants, samples)
+
+    known = searched().outcomes
+    search = Search(Strict(), make(strategy, Setting(SPACE, 5)), Plan(), 64, known=known)
+    search.run()
+    assert search.stopped == ""
 
 
 def test_interleaved_rounds_are_shuffled():

@@ -39,7 +39,7 @@ def test_the_model_follows_the_search():
         time.sleep(0.01)
     assert not widget.running
     assert len(widget.view["points"]) == 64
-    assert widget.view["recorded"] == "NVIDIA H200, 2026-11-29 12:00:00 UTC"
+    assert widget.view["recorded"] == "Example GPU, 2026-11-29 12:00:00 UTC"
     assert widget.rounds == [25, 25]
     assert not widget.can_use
 
