@@ -3,10 +3,10 @@
 usage: python -m tests.gpu.gemm_compare FOLDER RESULTS.json [--sizes M,N,K ...] [--rounds N]
        [--only TEXT]
 
-FOLDER is what `python -m tests.gpu.gemm_variants FOLDER` wrote. Each variant is checked twice: with
-alpha 1, beta 0 on an output of 1e30, so that an element nobody writes shows, and with alpha .5,
-beta 2. Times are of alpha 1, beta .5 for all, interleaved in random order; a ratio above 1 is faster
-than cublasSgemm.
+FOLDER is what `python -m tests.gpu.gemm_variants FOLDER` wrote, here or where no GPU is. Each variant
+is checked twice: with alpha 1, beta 0 on an output of 1e30, so that an element nobody writes shows, and
+with alpha .5, beta 2. Times are of alpha 1, beta .5 for all, interleaved in random order; a ratio above
+1 is faster than cublasSgemm.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from phobos_nb.arguments.variant import suits
 from phobos_nb.cuda.arrays import library_of
-from phobos_nb.cuda.bind import BoundCall
+from phobos_nb.cuda.bind import bound_call
 from phobos_nb.cuda.driver import cupy, describe_gpus
 from phobos_nb.cuda.peers import cublas_gemm
 from phobos_nb.cuda.timing import time_interleaved
@@ -44,7 +44,7 @@ def calls(kernels: list[StoredKernel], arrays: Arrays, size: Size) -> dict[str, 
     for kernel in kernels:
         kept = all(extents[s] % m == 0 for s, m in kernel.contract.promises.items())
         if kept and suits(kernel.contract.variant, described):
-            found[kernel.code.stem] = lambda alpha, beta, k=kernel: BoundCall(
+            found[kernel.code.stem] = lambda alpha, beta, k=kernel: bound_call(
                 k.dispatcher, (a, b, c, alpha, beta)
             )
     return found

@@ -26,9 +26,12 @@ def test_gemm_takes_the_tiles_that_won_on_an_h200(size, tile):
 
 
 def test_ragged_gemm_counts_waves():
-    """4097 x 4099: 561 tiles of 128 x 256 need 5 waves of 132 SMs, so it is cut finer."""
+    """4097 x 4099: 561 tiles of 128 x 256 need 5 waves of 132 SMs, so tiles are smaller, which was
+    faster on an H200 than to split them.
+    """
     chosen = defaults("gemm_fp32_any", M=4097, N=4099, K=4093)
-    assert -(-4097 // chosen["TILE_M"]) * -(-4099 // chosen["TILE_N"]) * chosen.get("SPLIT_K", 1) > 1000
+    assert -(-4097 // chosen["TILE_M"]) * -(-4099 // chosen["TILE_N"]) > 1000
+    assert "SPLIT_K" not in chosen
     chosen = defaults("gemm_fp32_any", M=1000, N=1000, K=1000)
     assert (chosen["TILE_M"], chosen["TILE_N"]) == (64, 128)
 
@@ -68,3 +71,10 @@ def test_few_tiles_and_a_long_k_are_split():
     """16 x 4096 x 4096 has 16 tiles of 32 x 256 for 132 SMs: CTAs share the k loop of a tile."""
     assert defaults("gemm_fp32_any", M=16, N=4096, K=4096)["SPLIT_K"] > 1
     assert "SPLIT_K" not in defaults("gemm_fp32", M=4096, N=4096, K=4096)
+
+
+def test_a_long_sum_of_few_tiles_fills_the_card():
+    """64 x 64 x 65536 has 1 to 4 tiles: parts are so many that 132 SMs have 128 CTAs or more."""
+    chosen = defaults("gemm_fp32_any", M=64, N=64, K=65536)
+    assert 64 // chosen["TILE_M"] * (64 // chosen["TILE_N"]) * chosen["SPLIT_K"] >= 128
+    assert chosen["SPLIT_K"] > 32
