@@ -81,8 +81,9 @@ class Session:
         So the space holds the untuned configuration, and tuning never makes a call slower.
         """
         fixed = self.kernel.options.constants
-        chosen = self.call.choices if self.place.compiles else {}
-        return {n: tuple(sorted({1, v})) for n, v in chosen.items() if n not in fixed}
+        if not self.place.compiles:
+            return {}
+        return {n: tuple(sorted({1, v})) for n, v in self.call.choices.items() if n not in fixed}
 
     # Earlier records --------------------------------------------------------------------------------
 

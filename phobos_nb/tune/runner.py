@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -11,6 +13,9 @@ from phobos_nb.tune.bench import Bench, Verdict
 from phobos_nb.tune.compile_job import Compiled
 from phobos_nb.tune.outcome import Constants, Failed, Kind, Measured, label
 from phobos_nb.tune.worker import RemoteError, Worker, WorkerCrashError, WorkerTimeoutError
+
+MOST_LOADED = 64
+"""Configurations that stay loaded in the bench; a big space would fill the GPU with code and graphs."""
 
 
 class Runner(Protocol):
@@ -77,6 +82,7 @@ class LiveRunner:
         self._executor, self._job, self._bench, self._timeout = executor, job, bench, timeout
         self._compiled: dict[str, Compiled] = {}
         self._loaded: dict[str, int] = {}
+        self._medians: dict[str, float] = {}
 
     def start(self, constants: Constants) -> Future[Compiled | Failed]:
         """Hand the job to the executor; whatever goes wrong there becomes a `Failed` of the future."""
@@ -108,9 +114,11 @@ class LiveRunner:
             verdict = self._check(name, compiled)
             if verdict.complaint:
                 spent = time.perf_counter() - begun
-                self._bench.call("drop", name, timeout=self._timeout)
+                self._drop(name)
                 return Failed(compiled.constants, Kind.WRONG, verdict.complaint, spent)
             times = self._bench.call("time", name, samples, timeout=self._timeout)
+            self._medians[name] = statistics.median(times)
+            self._make_room()
         except (RemoteError, WorkerTimeoutError, WorkerCrashError) as error:
             return self._fault(compiled.constants, error, time.perf_counter() - begun)
         self._compiled[name] = compiled
@@ -134,6 +142,15 @@ class LiveRunner:
         verdict = cast(Verdict, self._bench.call("check", name, compiled, timeout=self._timeout))
         self._loaded[name] = self._bench.generation
         return verdict
+
+    def _drop(self, name: str) -> None:
+        self._bench.call("drop", name, timeout=self._timeout)
+        self._loaded.pop(name, None)
+
+    def _make_room(self) -> None:
+        """Drop the slowest of too many; should one be timed again, it is loaded and checked again."""
+        while len(self._loaded) > MOST_LOADED:
+            self._drop(max(self._loaded, key=lambda name: self._medians.get(name, math.inf)))
 
     def _fault(self, constants: Constants, error: Exception, seconds: float) -> Failed:
         if isinstance(error, RemoteError) and "context is lost" in error.text:

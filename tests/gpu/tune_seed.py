@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,9 @@ def main() -> int:
     text = report(tuning, clock, seconds, 2.0 * n**3)
     print(text)
     stem = parsed.out / "tune_seed"
-    write(tuning.record, stem.with_suffix(".json"))
+    command = f"python -m tests.gpu.tune_seed {' '.join(sys.argv[1:])}"
+    host = {**tuning.record.host, "command": command, "seconds": f"{seconds:.1f}"}
+    write(replace(tuning.record, host=host), stem.with_suffix(".json"))
     stem.with_suffix(".txt").write_text(text + "\n", "utf-8")
     try:
         tuning.frame.to_csv(stem.with_suffix(".csv"), index=False)

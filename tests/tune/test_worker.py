@@ -12,7 +12,7 @@ import pytest
 from phobos_nb.options import child_environment
 from phobos_nb.tune.outcome import Failed, Kind, Measured
 from phobos_nb.tune.pool import Caller, WorkerPool
-from phobos_nb.tune.runner import LiveRunner
+from phobos_nb.tune.runner import MOST_LOADED, LiveRunner, Local
 from phobos_nb.tune.search import Plan, Search
 from phobos_nb.tune.space import Space
 from phobos_nb.tune.strategies import Setting, make
@@ -120,6 +120,40 @@ def test_every_planted_fault_is_reported_and_none_wins():
     good = [o for o in found.values() if isinstance(o, Measured)]
     assert {o.constants["TILE"] for o in good} == {1, 10}
     assert all(len(o.rounds) == 9 for o in good)
+
+
+def test_a_big_space_does_not_stay_loaded():
+    """Of 100 configurations the slowest are dropped on the way; finalists are loaded when timed."""
+    benches = []
+
+    class Keeping(faults.FaultyBench):
+        def __init__(self):
+            self.loaded, self.most = set(), 0
+            benches.append(self)
+
+        def check(self, name, compiled):
+            self.loaded.add(name)
+            self.most = max(self.most, len(self.loaded))
+            return super().check(name, compiled)
+
+        def time(self, name, samples):
+            assert name in self.loaded
+            return super().time(name, samples)
+
+        def drop(self, name):
+            self.loaded.remove(name)
+
+    space = Space({"TILE": tuple(range(20, 120))})
+    with ThreadPoolExecutor(2) as threads:
+        runner = LiveRunner(threads, 2, faults.job, Local(Keeping), 5.0)
+        search = Search(runner, make("exhaustive", Setting(space)), Plan(rounds=9), len(space))
+        search.run()
+        runner.close()
+    assert len([o for o in search.outcomes.values() if isinstance(o, Measured)]) == 100
+    assert benches[0].most <= MOST_LOADED + 1
+    assert {o.constants["TILE"] for o in search.outcomes.values() if getattr(o, "rounds", ())} == {
+        *range(112, 120)
+    }
 
 
 def test_any_executor_compiles():
