@@ -39,6 +39,7 @@ CODES: dict[str, str] = {
     "PH205": "something that has no elements to subscript",
     "PH206": "a tile where a scalar is wanted",
     "PH207": "a run-time extent taken whole",
+    "PH208": "a tile with more elements than the threads can hold",
     "PH210": "zero filler reaches an operation that it changes",
     "PH211": "an f16 tile accumulates a long sum",
     "PH212": "a finite start value for a running maximum",

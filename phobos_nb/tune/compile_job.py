@@ -105,7 +105,7 @@ def facts_of(compilation: Compilation) -> dict[str, float]:
     }
 
 
-REFUSED = ("PH4", "PH510", "PH511", "PH513", "PH710")
+REFUSED = ("PH208", "PH4", "PH510", "PH511", "PH513", "PH710")
 """Beginnings of codes that mean "this configuration cannot be", rather than "the compiler failed"."""
 
 

@@ -15,6 +15,7 @@ from phobos_nb.language.check.attributes import check_attributes
 from phobos_nb.language.check.block import check_statements
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.configuration import Configuration, configure
+from phobos_nb.language.check.limits import check_sizes
 from phobos_nb.language.check.parameters import bind_constants, bind_parameters
 from phobos_nb.language.grid import infer_grid
 from phobos_nb.language.registry import Attributes, Builtins
@@ -66,6 +67,8 @@ def check(
     _drop_repeated(diagnostics)
     diagnostics.raise_errors()
     typed = _assemble(program, kernel, configuration, checked, uses, builtins)
+    check_sizes(typed.body, typed.shared, typed.threads, diagnostics)
+    diagnostics.raise_errors()
     review(typed, diagnostics)
     for use in uses:
         if (review_use := attributes[use.name].review) is not None:
