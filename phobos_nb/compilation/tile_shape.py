@@ -101,6 +101,14 @@ def choose_tile(
     return min(candidates, key=cost)
 
 
+def estimated_cycles(
+    typed: Typed, constants: Mapping[str, int], extents: Mapping[str, int], target: Target, sms: int
+) -> float:
+    """Cycles of the busiest SM for a kernel with dots by Note [Tile shapes]; inf where it cannot run."""
+    problem = _problem(typed, constants, extents, target, sms)
+    return problem.cycles(constants.get(SPLIT, 1)) if problem else math.inf
+
+
 def _candidates(
     fixed: Mapping[str, int], values: Mapping[str, Sequence[int]]
 ) -> Iterator[dict[str, int]]:
