@@ -275,3 +275,18 @@ def block_total(threads=128) -> TileKernel:
     k.at_line(5)
     b.insert(tile.StoreElementOp(total, k.tensors[1], [row, zero], once=True))
     return k
+
+
+def two_sums(shape=(12, 20), threads=64) -> TileKernel:
+    """Running sums down and across, added: one class of tiles, two directions of lines."""
+
+    def body(k: TileKernel, x: SSAValue) -> SSAValue:
+        down, across = (k.b.value(tile.ScanOp(CombiningKindFlag.ADD, x, axis)) for axis in (0, 1))
+        return k.b.addf(down, across)
+
+    return rows("two_sums", body, shape, threads)
+
+
+def summed_product(k: TileKernel, acc: SSAValue) -> SSAValue:
+    """A GEMM's epilogue: the running sum of the product down its rows, added to the product."""
+    return k.b.addf(acc, k.b.value(tile.ScanOp(CombiningKindFlag.ADD, acc, 0)))

@@ -22,7 +22,9 @@ from tests.lower.kernels import (
     running_sum,
     saxpy,
     softmax,
+    summed_product,
     transposed,
+    two_sums,
 )
 
 
@@ -245,3 +247,18 @@ def test_attention(size):
     out = run(attention(*size), arrays, (-(-40 // queries), 1, 1))["O"]
     e = np.exp(q @ k.T - (q @ k.T).max(1, keepdims=True))
     np.testing.assert_allclose(out, e / e.sum(1, keepdims=True) @ v, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(12, 20), (32, 32), (5, 200)])
+def test_sums_along_both_axes_of_one_tile(shape):
+    """Two scans whose results are added run along different lines, and move to meet."""
+    x = normal(*shape)
+    assert (one_tile(two_sums(shape), x, x.shape) == x.cumsum(0) + x.cumsum(1)).all()
+
+
+def test_scan_of_an_accumulator():
+    """A running sum that is added to the dot that it sums leaves the accumulator its thread tile."""
+    a, b = normal(32, 24), normal(24, 32, seed=1)
+    kernel = gemm((32, 32, 8), 64, epilogue=summed_product)
+    out = run(kernel, {"A": a, "B": b, "C": np.zeros((32, 32), np.float32)}, (1, 1, 1))["C"]
+    np.testing.assert_allclose(out, (a @ b) + (a @ b).cumsum(0), atol=1e-4)
