@@ -137,11 +137,15 @@ class Snapshot:
 
 
 def _buffer(region: Region) -> Any:
-    """A copy of a region at the same alignment."""
-    size = len(region.content)
-    whole = np.empty(size + PITCH, np.uint8)
-    start = (region.low - whole.__array_interface__["data"][0]) % PITCH
-    buffer = whole[start : start + size]
+    """A copy of a region at the same alignment.
+
+    It lies in an array that begins at a multiple of `PITCH`, which is what the simulator takes an
+    allocation to begin at.
+    """
+    size, start = len(region.content), region.low % PITCH
+    room = bytearray(size + 2 * PITCH)
+    first = -np.frombuffer(room, np.uint8).__array_interface__["data"][0] % PITCH
+    buffer = np.frombuffer(room, np.uint8, offset=first)[start : start + size]
     buffer[:] = np.frombuffer(region.content, np.uint8)
     return buffer
 

@@ -253,7 +253,7 @@ def _convert_result(op: tile.ReduceOp | tile.ArgmaxOp | tile.ScanOp, made: Layou
 
 
 def _convert_scanned(op: tile.ScanOp, threads: int) -> None:
-    """A scan works on whole lines, also where its class, say with an accumulator, is laid out otherwise."""
+    """A scan works on whole lines, also where its class, as that of a dot, is laid out otherwise."""
     axis, wanted = op.axis.value.data, layout_of(op.result, threads)
     if wanted.axes[axis].digits:
         _yield_in(op, lines(wanted.shape, threads, axis), wanted)

@@ -10,6 +10,7 @@ from phobos_nb.cuda import ncu
 from phobos_nb.cuda.stored_call import read_call
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.options import CompileOptions
+from phobos_nb.simulate.launch import simulate
 from tests.examples_cases import CASES
 
 
@@ -35,6 +36,21 @@ def test_a_stored_call_keeps_layout_and_bytes(tmp_path):
         ours, theirs = (a.__array_interface__["data"][0] for a in (back[name], array))
         assert ours % 256 == theirs % 256
         assert back[name].strides == array.strides
+
+
+@pytest.mark.parametrize("shift", [0, 1, 8])
+def test_simulated_sectors_are_those_of_the_calls_addresses(shift):
+    """An access of 128 bytes touches four sectors where its array begins at a sector, five otherwise."""
+    room = np.zeros(1024 + 64, np.float32)
+    first = -room.__array_interface__["data"][0] % 256 // 4 + shift
+    x = room[first : first + 1024]
+    call = taken(X=x, Y=np.zeros(1024, np.float32), a=1.0)
+    result = simulate(
+        call.compilation.thread_module, call.compilation.contract, call.arguments(), grid=call.call.grid
+    )
+    loads = [a for a in result.accesses if a.kind == "load" and a.tensor == "X"]
+    each = sum(a.sectors for a in loads) * 128 / (4096 * 1)
+    assert each == (5 if shift == 1 else 4)
 
 
 def test_arrays_that_share_memory_share_it_again():
