@@ -68,6 +68,12 @@ class PhobosError(Exception):
         self.source = source
         super().__init__("\n\n".join(d.render(source) for d in self.diagnostics))
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows: the frames of the user's own code and the message."""
+        from phobos_nb.magic.faults import shown_error
+
+        return shown_error(self)
+
 
 class Stop(Exception):
     """Leaves a construct whose error has been reported; caught where checking can go on."""

@@ -48,7 +48,7 @@ def cupy() -> Any:
     except ImportError as error:
         help = 'pip install "phobos_nb[cu13]" (driver 580 or newer), else "phobos_nb[cu12]"'
         message = f"arrays on the GPU need CuPy ({error})"
-        raise MissingCuPyError([Diagnostic("PH604", message, stage="driver", help=help)]) from error
+        raise MissingCuPyError([Diagnostic("PH604", message, stage="driver", help=help)]) from None
 
 
 @cache
@@ -110,7 +110,7 @@ def explained(contract: LaunchContract, action: str) -> Generator[None]:
         status = getattr(error, "status", None)
         if isinstance(error, PhobosError) or status is None:
             raise
-        raise explain(contract, action, int(status), str(error)) from error
+        raise explain(contract, action, int(status), str(error)) from None
 
 
 def explain(contract: LaunchContract, action: str, status: int, text: str) -> DriverError:

@@ -110,7 +110,7 @@ def library() -> Any:
         nvrtc = import_module("cuda.bindings.nvrtc")
         nvrtc.nvrtcVersion()
     except (ImportError, RuntimeError, OSError) as error:
-        raise PhobosError([_missing(error)]) from error
+        raise PhobosError([_missing(error)]) from None
     return nvrtc
 
 

@@ -1,4 +1,4 @@
-"""A faulty cell's error: raised, so that "Run all" stops, and shown without Python's frames."""
+"""How errors are shown in a notebook: the user's own frames and the diagnostics, in colour."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from phobos_nb.diagnostics import Diagnostic, PhobosError, Severity
+from phobos_nb.magic.frames import own_frames
 from phobos_nb.source import Source
 
 RED, YELLOW, BLUE, BOLD, OFF = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
@@ -13,15 +14,24 @@ COLOR = {Severity.ERROR: RED, Severity.WARNING: YELLOW, Severity.NOTE: BLUE}
 
 
 class CellError(PhobosError):
-    """What a faulty `%%phobos` cell raises; places are named by the cell's own line numbers."""
+    """What a faulty `%%phobos` cell raises, so that "Run all" stops; places are named by the cell's own line numbers."""
 
     def __init__(self, error: PhobosError) -> None:
         source = error.source
         super().__init__(error.diagnostics, replace(source, name="cell") if source else None)
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in place of a traceback."""
-        return "\n\n".join(_colored(d, self.source) for d in self.diagnostics).split("\n")
+        """The diagnostics alone: the cell is the only frame."""
+        return _message(self)
+
+
+def shown_error(error: PhobosError) -> list[str]:
+    """What IPython shows of an error in place of a traceback, which would be the compiler's own."""
+    return [*own_frames(error.__traceback__), *_message(error)]
+
+
+def _message(error: PhobosError) -> list[str]:
+    return "\n\n".join(_colored(d, error.source) for d in error.diagnostics).split("\n")
 
 
 def _colored(diagnostic: Diagnostic, source: Source | None) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
+import traceback
 
+import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from phobos_nb.cuda import nvrtc
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.magic.faults import CellError
 from phobos_nb.source import Source, Span
+from tests.magic.shell import SCALE, Cells
 
 SOURCE = Source("kernel k() {\n  let x = y\n}", "cell-1234", first_line=2)
 FAULT = Diagnostic("PH101", "unknown name y", Span(23, 24), help="did you mean x?")
@@ -39,3 +44,48 @@ def test_ipython_shows_no_python_frames(capsys) -> None:
     shell.showtraceback((CellError, CellError(PhobosError([FAULT], SOURCE)), None))
     shown = re.sub("\x1b\\[\\d+m", "", capsys.readouterr().out)
     assert shown.strip() == WANTED
+
+
+CALLS = {
+    "scale(numpy.zeros(4), 1.0)": "PH702",
+    "scale()": "PH701",
+    "scale.simulate(numpy.zeros((2, 2), numpy.float32), 1.0)": "PH703",
+    "scale.bind(numpy.zeros(4), 1.0)": "PH702",
+    "scale.compile(chip='sm_42')": "PH408",
+    "scale.specialize(WRONG=1)": "PH404",
+    "phobos_nb.compile('kernel k() {\\n  let x = y\\n}')": "PH101",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_wrong_call_shows_the_callers_frames_alone(cells: Cells, capsys, call: str) -> None:
+    """The cell and the function in it that called are named, nothing of the compiler's own code is."""
+    cells.run(f"%%phobos --quiet\n{SCALE}")
+    cells.shell.run_cell(f"import numpy, phobos_nb\ndef mine():\n    {call}\nmine()")
+    shown = re.sub("\x1b\\[\\d+m", "", capsys.readouterr().out)
+    first, *rest = shown.split("\n\n")
+    assert re.fullmatch(r"Cell In\[\d+\], line 4\n----> 4 mine\(\)", first)
+    assert re.match(r"Cell In\[\d+\], line 3, in mine\n----> 3 ", rest[0])
+    assert rest[1].startswith(f"error[{CALLS[call]}]: ")
+    assert ".py" not in shown
+
+
+def test_a_fault_of_a_cpu_call_has_no_frames_of_the_interpreter(cells: Cells, capsys) -> None:
+    """An element that is out of bounds is reported at the kernel's line, below the cell's."""
+    cells.run("%%phobos --quiet\n@threads(32)\nkernel k(A: tensor<f32>[N]) {\n  A[N + 4] = 1.0\n}")
+    cells.shell.run_cell("import numpy\nk(numpy.zeros(4, numpy.float32), grid=1)")
+    shown = re.sub("\x1b\\[\\d+m", "", capsys.readouterr().out)
+    assert shown.startswith("Cell In[")
+    assert "  A[N + 4] = 1.0" in shown
+    assert ".py" not in shown
+
+
+def test_a_missing_library_is_no_chain_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without NVRTC the error is PH601 alone: the import that failed is in its text."""
+    monkeypatch.setitem(sys.modules, "cuda.bindings.nvrtc", None)
+    nvrtc.library.cache_clear()
+    with pytest.raises(PhobosError, match="PH601") as caught:
+        nvrtc.library()
+    nvrtc.library.cache_clear()
+    text = "".join(traceback.format_exception(caught.value))
+    assert "direct cause" not in text and "another exception" not in text

@@ -64,7 +64,7 @@ def _module() -> Any:
     except ImportError as error:
         help = 'pip install "phobos_nb[optuna]", or choose another strategy'
         message = f"strategy 'optuna' needs Optuna ({error})"
-        raise PhobosError([Diagnostic("PH402", message, stage="tune", help=help)]) from error
+        raise PhobosError([Diagnostic("PH402", message, stage="tune", help=help)]) from None
 
 
 def make(setting: Setting) -> Strategy:
