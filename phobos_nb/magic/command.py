@@ -42,7 +42,7 @@ class PhobosMagics(Magics):
         action="store_true",
         help="call the kernels with the variables named as their parameters",
     )
-    @argument("--quiet", action="store_true", help="define the kernels, show nothing")
+    @argument("--quiet", action="store_true", help="define the kernels, show warnings alone")
     @argument("--debug", action="store_true", help="compile asserts and checks in")
     @cell_magic
     def phobos(self, line: str, cell: str) -> None:

@@ -6,15 +6,16 @@ import builtins
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
+from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.module import module_of
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.magic.faults import CellError
 from phobos_nb.magic.options import CellOptions, arguments_from
 from phobos_nb.source import Source
-from phobos_nb.views.compilation import Note
+from phobos_nb.views.compilation import CompilationView, Note
 from phobos_nb.views.display import Bundle, bundle
-from phobos_nb.views.from_compilation import view_of
+from phobos_nb.views.from_compilation import notes_of, view_of
 
 Namespace = MutableMapping[str, Any]
 
@@ -26,15 +27,24 @@ def define(namespace: Namespace, source: Source, options: CellOptions) -> Iterat
     """
     try:
         kernels = list(module_of(source, options.compile))
-        views = [] if options.quiet else [view_of(k.compile()) for k in kernels]
+        views = [_quiet(k.compile()) if options.quiet else view_of(k.compile()) for k in kernels]
     except PhobosError as error:
         raise CellError(error) from None
     notes = {kernel.name: list(overwritten(namespace, kernel.name)) for kernel in kernels}
     namespace.update({kernel.name: kernel for kernel in kernels})
     for view in views:
-        yield bundle(view.with_notes(notes[view.name]), options.panes)
+        noted = view.with_notes(notes[view.name])
+        if not options.quiet:
+            yield bundle(noted, options.panes)
+        elif warned := noted.warned():
+            yield {"text/plain": warned}
     if options.run:
         run(namespace, kernels)
+
+
+def _quiet(compilation: Compilation) -> CompilationView:
+    """A view of the findings alone, which makes no code."""
+    return CompilationView(compilation.name, (), (), notes_of(compilation))
 
 
 def overwritten(namespace: Namespace, name: str) -> Iterator[Note]:

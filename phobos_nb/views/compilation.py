@@ -62,6 +62,11 @@ class CompilationView:
         ordered = sorted((*self.notes, *notes), key=lambda n: n.kind != "warning")
         return replace(self, notes=tuple(ordered))
 
+    def warned(self) -> str:
+        """The warnings as text, with the kernel's name; empty when there is none."""
+        found = [n for n in self.notes if n.kind == "warning"]
+        return "\n".join(f"{self.name}: {n.kind}{_at(n.line)}: {n.text}" for n in found)
+
 
 def summary(view: CompilationView) -> str:
     """The compilation as text: signature, facts, notes, shared memory, barriers."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.contract import Parameter, ScalarParameter
+from phobos_nb.counts import counted
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.source import Source
 from phobos_nb.views.compilation import Barrier, CompilationView, Fact, Note
@@ -53,6 +54,11 @@ def view_of(compilation: Compilation) -> CompilationView:
             Barrier(b.kept, b.reason, b.number or None, b.line or None) for b in compilation.barriers
         ),
     ).with_notes(())
+
+
+def notes_of(compilation: Compilation) -> tuple[Note, ...]:
+    """What checking found, without the code generator."""
+    return tuple(_note(d, compilation.source) for d in compilation.typed.findings)
 
 
 def memory_of(compilation: Compilation) -> SharedMemory:
@@ -121,7 +127,7 @@ def _stage_listing(compilation: Compilation, title: str, language: str, attribut
         return missing(title, language, _absence(error))
     whole = f"{compilation.name}.compile().{attribute}"
     if attribute == "cuda":
-        return Listing(title, language, _cuda_lines(compilation), whole)
+        return Listing(title, language, _kernel_first(_cuda_lines(compilation), whole), whole)
     return listing(title, language, text, compilation.source.name, whole=whole)
 
 
@@ -146,6 +152,15 @@ def _cuda_lines(compilation: Compilation) -> tuple[Line, ...]:
     )
 
 
+def _kernel_first(lines: tuple[Line, ...], whole: str) -> tuple[Line, ...]:
+    """The kernel, then the helpers that stand above it in the program."""
+    start = next((n for n, x in enumerate(lines) if x.text.startswith('extern "C" __global__')), 0)
+    if not start:
+        return lines
+    remark = Line(f"// {counted(start, 'line')} of helpers; they stand above the kernel in {whole}")
+    return (*lines[start:], Line(""), remark, *lines[:start])
+
+
 def _absence(error: PhobosError) -> str:
     """What to install for a back end that is not there; any other error is raised again."""
     if any(d.code not in ABSENT for d in error.diagnostics):
@@ -159,7 +174,7 @@ def _facts(compilation: Compilation) -> Iterator[Fact]:
     yield Fact("target", target.name, f"{configuration.variant.index_bits}-bit index")
     if contract.constants:
         yield Fact("configuration", " ".join(f"{k}={v}" for k, v in contract.constants.items()))
-    yield Fact("threads", str(contract.threads), f"{contract.threads // target.warp_size} warps")
+    yield Fact("threads", str(contract.threads), counted(contract.threads // target.warp_size, "warp"))
     yield from _machine_facts(compilation)
     limit = target.shared_per_cta_optin
     yield Fact("shared memory", f"{contract.shared_bytes:,} bytes", f"of {limit:,}")

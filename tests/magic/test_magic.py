@@ -24,6 +24,18 @@ def test_quiet_shows_nothing(cells: Cells) -> None:
     assert cells.run(f"%%phobos --quiet\n{SCALE}") == []
 
 
+def test_quiet_shows_warnings(cells: Cells) -> None:
+    """A misspelled attribute is reported whether or not the compilation is shown, as is a lost name."""
+    cells.names["scale"] = 1
+    (shown,) = cells.run(f"%%phobos --quiet\n@lunch(256)\n{SCALE}")
+    lines = shown.data["text/plain"].split("\n")
+    assert [line.partition(": ")[2].partition(": ")[0] for line in lines] == [
+        "warning (line 2)",
+        "warning",
+    ]
+    assert "lunch" in lines[0] and "launch" in lines[0] and "held a value of type int" in lines[1]
+
+
 BAD = ["let q = nowhere", "", "let i = 1", "", "let r = nowhere", "let s = 2", "let t = nowhere"]
 
 

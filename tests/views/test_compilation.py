@@ -7,7 +7,9 @@ import json
 import re
 from html.parser import HTMLParser
 
+import phobos_nb
 from phobos_nb.views.compilation import summary
+from phobos_nb.views.from_compilation import view_of
 from phobos_nb.views.html import page, shares
 from phobos_nb.views.listing import Line, Listing, source_listing
 from tests.views.models import SOURCE, VIEW
@@ -117,3 +119,16 @@ def test_the_page_is_the_same_every_time() -> None:
     """Saved outputs do not change when a notebook is run again, and hold no address."""
     assert page(VIEW) == page(dataclasses.replace(VIEW))
     assert "0x" not in page(VIEW)
+
+
+def test_the_cuda_pane_starts_at_the_kernel() -> None:
+    """The helpers follow behind a line that counts them; nothing of the text is lost."""
+    kernel = phobos_nb.compile("kernel k(A: tensor<f32>[N]) {\n  A[0 :+ 256] = exp(A[0 :+ 256])\n}").k
+    compilation = kernel.compile(chip="sm_80")
+    pane = next(p for p in view_of(compilation).listings if p.title == "CUDA")
+    shown = [line.text for line in pane.lines]
+    assert shown[0].startswith('extern "C" __global__')
+    split = next(n for n, text in enumerate(shown) if "of helpers" in text)
+    helpers = shown[split + 1 :]
+    assert shown[split].startswith(f"// {len(helpers)} lines of helpers")
+    assert [*helpers, *shown[: split - 1]] == [x.text for x in compilation.cuda_source.lines]
