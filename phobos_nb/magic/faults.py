@@ -14,7 +14,10 @@ COLOR = {Severity.ERROR: RED, Severity.WARNING: YELLOW, Severity.NOTE: BLUE}
 
 
 class CellError(PhobosError):
-    """What a faulty `%%phobos` cell raises, so that "Run all" stops; places are named by the cell's own line numbers."""
+    """What a faulty `%%phobos` cell raises, so that "Run all" stops.
+
+    Places are named by the cell's own line numbers.
+    """
 
     def __init__(self, error: PhobosError) -> None:
         source = error.source

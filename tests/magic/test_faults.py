@@ -75,7 +75,8 @@ def test_a_fault_of_a_cpu_call_has_no_frames_of_the_interpreter(cells: Cells, ca
     cells.run("%%phobos --quiet\nkernel k(A: tensor<i32>[N], s: i32) {\n  A[0] = 1 / s\n}")
     cells.shell.run_cell("import numpy\nk(numpy.zeros(4, numpy.int32), 0, grid=1)")
     shown = re.sub("\x1b\\[\\d+m", "", capsys.readouterr().out)
-    assert shown.startswith("Cell In[") and "error[PH802]" in shown
+    assert shown.startswith("Cell In[")
+    assert "error[PH802]" in shown
     assert "3 |   A[0] = 1 / s" in shown
     assert ".py" not in shown
 
@@ -88,4 +89,5 @@ def test_a_missing_library_is_no_chain_of_errors(monkeypatch: pytest.MonkeyPatch
         nvrtc.library()
     nvrtc.library.cache_clear()
     text = "".join(traceback.format_exception(caught.value))
-    assert "direct cause" not in text and "another exception" not in text
+    assert "direct cause" not in text
+    assert "another exception" not in text

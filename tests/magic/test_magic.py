@@ -33,7 +33,8 @@ def test_quiet_shows_warnings(cells: Cells) -> None:
         "warning (line 2)",
         "warning",
     ]
-    assert "lunch" in lines[0] and "launch" in lines[0] and "held a value of type int" in lines[1]
+    assert "lunch" in lines[0]
+    assert "held a value of type int" in lines[1]
 
 
 BAD = ["let q = nowhere", "", "let i = 1", "", "let r = nowhere", "let s = 2", "let t = nowhere"]

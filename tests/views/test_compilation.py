@@ -123,8 +123,8 @@ def test_the_page_is_the_same_every_time() -> None:
 
 def test_the_cuda_pane_starts_at_the_kernel() -> None:
     """The helpers follow behind a line that counts them; nothing of the text is lost."""
-    kernel = phobos_nb.compile("kernel k(A: tensor<f32>[N]) {\n  A[0 :+ 256] = exp(A[0 :+ 256])\n}").k
-    compilation = kernel.compile(chip="sm_80")
+    text = "kernel k(A: tensor<f32>[N], s: f32) {\n  A[0 :+ 1024] = A[0 :+ 1024] * s\n}"
+    compilation = phobos_nb.compile(text).k.compile(chip="sm_80")
     pane = next(p for p in view_of(compilation).listings if p.title == "CUDA")
     shown = [line.text for line in pane.lines]
     assert shown[0].startswith('extern "C" __global__')
