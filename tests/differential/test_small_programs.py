@@ -113,3 +113,16 @@ def test_a_running_sum_of_a_product_leaves_the_accumulator_as_it_is() -> None:
     x, y = (rng.integers(-3, 4, s).astype(np.float32) for s in ((32, 8), (8, 16)))
     wanted = (x @ y + np.cumsum(x @ y, 0)).tolist()
     agree(text, wanted, X=x, Y=y, O=np.zeros((32, 16), np.float32))
+
+
+def test_a_division_that_few_lanes_make() -> None:
+    """A uniform dividend by per-lane divisors, some of them zero where `&&` keeps the lane out."""
+    text = """
+    @launch(32)
+    kernel k(X: tensor<u8>[N], s: u8, O: tensor<bool>[N]) {
+      let d = X[ctx.thread]
+      O[ctx.block.x * 32 + ctx.thread] = d != 0 && (s + 1) % d > 1 || d != 0 && s << d > 100
+    }"""
+    x = np.arange(32, dtype=np.uint8) % 7
+    wanted = [bool(d and (8 % d > 1 or 7 << int(d) & 255 > 100)) for d in x.tolist()]
+    agree(text, wanted, X=x, s=7, O=np.zeros(32, bool))

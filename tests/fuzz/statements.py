@@ -14,6 +14,7 @@ from tests.fuzz.values import (
     DTYPES,
     FLOATS,
     INDEX_LIMIT,
+    LANE,
     Shape,
     Unfit,
     Value,
@@ -79,7 +80,10 @@ def zero(ctx: Context, dtype: str, shape: Shape, level: int) -> None:
 def guarded(ctx: Context, level: int) -> None:
     """A division that only runs where `&&` or `||` lets it."""
     dtype = ctx.pick(["i32", "i64", "i8", "u8"])
-    divisor, amount = (draw(ctx, Want(dtype, (), 1, level)) for _ in range(2))
+    divisor = draw(ctx, Want(dtype, (), 1, level))
+    flow, ctx.flow = ctx.flow, LANE
+    amount = draw(ctx, Want(dtype, (), 1, level))
+    ctx.flow = flow
     if divisor.constant or divisor.low == divisor.high:
         raise Unfit
     name, kept = ctx.fresh("d"), ctx.fresh("q")

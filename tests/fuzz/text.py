@@ -3,7 +3,8 @@
 usage: python -m tests.fuzz.text [--count 100000] [--seed S] [--workers W]
 
 Texts are the examples and generated programs with tokens and bytes dropped, doubled, exchanged and
-replaced. A Python error other than `PhobosError`, or more than LIMIT seconds, is a failure.
+replaced. Every tenth text that is a kernel all the same is lowered too. A Python error other than
+`PhobosError`, or more than LIMIT seconds, is a failure.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from functools import cache
 from pathlib import Path
 
 from phobos_nb import attributes, builtins
+from phobos_nb.compilation.module import module_of
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.frontend import check, parse
+from phobos_nb.options import CompileOptions
 from phobos_nb.source import Source
 from tests.fuzz.generate import generate
 
@@ -40,6 +43,10 @@ ctx ctx.block.x ctx.thread dot exp rowsum transpose iota barrier() shuffle where
 0 1 -1 2 9999999999999999999 0x 0xff 1e400 1.5 7. .5 1_000 1__0 "text{}" "{" " \ # $ ? // /* */ --
 """
 WORDS = (*_SPACED.split(), "\t", "\n", "\r\n", "\u00e9", "\u03bb", "\U0001f600", "\x00", "\ufeff")
+
+NUMBERS = ("0", "1", "2", "3", "4", "7", "8", "16", "31", "32", "64", "1024", "1_000_000", "0xffffffff")
+TYPES = ("f16", "bf16", "f32", "f64", "i8", "u8", "i32", "i64", "bool")
+OPERATORS = (*("+", "-", "*", "/", "%", "&", "|", "^", "<", ">", "=", "!", "~"), ":", ",", ".")
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,15 @@ def _nest(rng: random.Random, tokens: list[str]) -> None:
     tokens.insert(rng.randrange(len(tokens)), opening * depth + "1" + closing * depth)
 
 
+def _like(rng: random.Random, tokens: list[str]) -> None:
+    """A token becomes another of its kind: a number, a type, an operator, a built-in."""
+    kinds = (NUMBERS, TYPES, OPERATORS, tuple(builtins.table()))
+    places = [(i, kind) for i, t in enumerate(tokens) for kind in kinds if t in kind]
+    if places:
+        place, kind = rng.choice(places)
+        tokens[place] = rng.choice(kind)
+
+
 def _rename(rng: random.Random, tokens: list[str]) -> None:
     """One name becomes another of the text, everywhere or once."""
     names = [t for t in tokens if t[0].isalpha()]
@@ -134,19 +150,21 @@ def _rename(rng: random.Random, tokens: list[str]) -> None:
 
 
 EDITS: tuple[Callable[[random.Random, list[str]], None], ...] = (
-    _drop, _drop, _replace, _replace, _insert, _insert, _exchange, _double, _cut, _nest,
-    _rename, _rename, _rename,
-)  # fmt: skip
+    *(_drop, _replace, _insert, _exchange, _double, _cut, _nest),
+    *(_like, _like, _like, _like, _like, _rename, _rename, _rename),
+)
 
 
-def outcome(text: str) -> Outcome:
-    """Parse and check every kernel of a text."""
+def outcome(text: str, *, lowered: bool = False) -> Outcome:
+    """Parse and check every kernel of a text, and on request lower those that pass."""
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(LIMIT)
     try:
         program = parse(Source(text, "garbled.ph"))
         for kernel in program.kernels:
             check(program, kernel.name, {}, builtins.table(), attributes.table())
+        if lowered:
+            _lower(text)
     except PhobosError as error:
         codes = tuple(d.code for d in error.diagnostics)
         return Outcome(codes, _report_problem(error))
@@ -158,6 +176,12 @@ def outcome(text: str) -> Outcome:
     finally:
         signal.alarm(0)
     return Outcome(("kernel",))
+
+
+def _lower(text: str) -> None:
+    module = module_of(Source(text, "garbled.ph"), CompileOptions("sm_80"))
+    for kernel in module:
+        _ = kernel.compile().thread_module
 
 
 def _report_problem(error: PhobosError) -> str:
@@ -174,7 +198,7 @@ def _too_long(*_: object) -> None:
 
 def run_seed(seed: int) -> tuple[int, Outcome]:
     """The outcome of one seed."""
-    return seed, outcome(garbled(seed))
+    return seed, outcome(garbled(seed), lowered=seed % 10 == 0)
 
 
 def main() -> int:

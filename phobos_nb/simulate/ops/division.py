@@ -39,7 +39,7 @@ def division_row(part: Part, *, signed: bool) -> Row:
                         m, s, "division_by_zero", index, "divides by zero", bad, int(bad.argmax())
                     )
                 y = np.where(zero, 1, y) if is_array(y) else 1
-                x = np.where(zero, 0, x)
+                x = np.where(zero, 0, x).astype(dtype, copy=False)
             s.values[r] = divide(x, y, part, dtype, signed=signed)
 
         return step
@@ -102,7 +102,7 @@ def shift_row(direction: Shift) -> Row:
                     text = f"shifts an integer of {bits} bits by {bits} or more"
                     report_lanes(m, s, "shift", index, text, bad, int(bad.argmax()))
                 y = np.where(wide, 0, y) if is_array(y) else 0
-                x = np.where(wide, -1 if direction == "right" else 0, x)
+                x = np.where(wide, -1 if direction == "right" else 0, x).astype(dtype, copy=False)
             s.values[r] = _shift(x, y, direction, dtype)
 
         return step
