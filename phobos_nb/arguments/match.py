@@ -10,6 +10,9 @@ from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.findings import Findings
 from phobos_nb.arguments.scalars import Scalar, check_range, convert_scalar
 from phobos_nb.contract import Parameter, ScalarParameter, TensorParameter
+from phobos_nb.dtypes import ALL
+
+_COPY = "copy it to fresh memory: `np.array(x)` or `cp.array(x)`"
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,20 @@ def match_arguments(
             continue
         array = describe(value)
         if array is None:
-            kind = type(value).__name__
-            found.type_error("PH702", f"{parameter.name}: wanted {signature(parameter)}, got {kind}")
+            message = f"{parameter.name}: wanted {signature(parameter)}, got {type(value).__name__}"
+            found.type_error("PH702", message, _array_help(parameter, value))
         elif check_array(parameter, array, found):
             arrays[parameter.name] = array
     extents = solve_extents([p for p in parameters if isinstance(p, TensorParameter)], arrays, found)
     return CallArguments(arrays, extents, scalars)
+
+
+def _array_help(parameter: TensorParameter, value: object) -> str:
+    """How numbers that are no array become one."""
+    if not isinstance(value, list | tuple | int | float):
+        return "pass an array on the GPU (CuPy, PyTorch) or a NumPy array"
+    dtype = "" if parameter.dtype == "bf16" else f', dtype="{ALL[parameter.dtype].numpy}"'
+    return f"make it an array: `np.asarray({parameter.name}{dtype})`"
 
 
 def signature(parameter: TensorParameter) -> str:
@@ -89,11 +100,13 @@ def check_array(parameter: TensorParameter, array: ArrayDescription, found: Find
         return False
     if len(array.shape) != len(parameter.dims):
         got = f"an array of rank {len(array.shape)}, shape {array.shape}"
-        found.type_error("PH703", f"{name}: wanted {wanted}, got {got}")
+        shape = "-1" if len(parameter.dims) == 1 else ", ".join(map(str, parameter.dims))
+        help = f"give it {len(parameter.dims)} axes, for example by `{name}.reshape({shape})`"
+        found.type_error("PH703", f"{name}: wanted {wanted}, got {got}", help)
         return False
     odd = [s for s in array.strides if s % array.itemsize]
     if array.address % array.itemsize or odd:
-        found.value_error("PH703", f"{name}: elements do not lie at multiples of their size")
+        found.value_error("PH703", f"{name}: elements do not lie at multiples of their size", _COPY)
         return False
     if parameter.writes and not array.writable:
         found.value_error(
@@ -117,10 +130,14 @@ def solve_extents(
             place = f"{tensor.name} axis {axis}"
             if isinstance(dim, int):
                 if size != dim:
-                    found.value_error("PH704", f"{place}: wanted extent {dim}, got {size}")
+                    help = (
+                        f"the kernel was compiled for {dim}: pass such an array, or compile for {size}"
+                    )
+                    found.value_error("PH704", f"{place}: wanted extent {dim}, got {size}", help)
             elif extents.setdefault(dim, size) != size:
                 known = f"{dim} is {extents[dim]} by {origin[dim]}"
-                found.value_error("PH704", f"{place}: {known}, but {size} here")
+                help = f"every axis called {dim} has one extent: slice or pad one of the arrays"
+                found.value_error("PH704", f"{place}: {known}, but {size} here", help)
             origin.setdefault(str(dim), place)
     return extents
 

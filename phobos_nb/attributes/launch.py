@@ -28,13 +28,19 @@ def check(site: AttributeSite) -> Mapping[str, object]:
     threads = integer(site, 0, "the number of threads")
     if threads % WARP or not WARP <= threads <= MAX_THREADS:
         message = f"a CTA has a multiple of {WARP} threads, at most {MAX_THREADS}, found {threads}"
-        near = max(WARP, min(MAX_THREADS, round(threads / WARP) * WARP))
-        raise site.diagnostics.error("PH402", message, place(site, 0), help=f"write {near}")
+        raise site.diagnostics.error("PH402", message, place(site, 0), help=f"write {_near(threads)}")
     return {
         "threads": threads,
         "min_blocks": _optional(site, 1, "the number of blocks", MAX_BLOCKS),
         "max_registers": _optional(site, 2, "the number of registers", MAX_REGISTERS),
     }
+
+
+def _near(threads: int) -> str:
+    """The allowed numbers of threads next to one that is not."""
+    below = threads // WARP * WARP
+    inside = [n for n in (below, below + WARP) if WARP <= n <= MAX_THREADS]
+    return " or ".join(map(str, inside)) or str(min(max(threads, WARP), MAX_THREADS))
 
 
 def _optional(site: AttributeSite, position: int, what: str, most: int) -> int:

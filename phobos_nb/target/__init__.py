@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from difflib import get_close_matches
 from functools import cache
 
 from phobos_nb.diagnostics import Diagnostic, PhobosError
@@ -35,8 +36,10 @@ def get(name: str) -> Target:
     found = targets.get(ALIASES.get(name, name))
     if found is None:
         message = f"unknown target {name!r}"
-        known = ", ".join(targets)
-        raise PhobosError([Diagnostic("PH408", message, stage="target", help=f"known targets: {known}")])
+        close = get_close_matches(name, targets, n=1)
+        meant = f"did you mean {close[0]}? " if close else ""
+        help = f"{meant}known targets: {', '.join(targets)}"
+        raise PhobosError([Diagnostic("PH408", message, stage="target", help=help)])
     return found
 
 

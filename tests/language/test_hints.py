@@ -45,3 +45,26 @@ def test_help(statement: str, help: str):
     error = failure(f"kernel k({PARAMETERS}) {{\n{statement}\n}}")
     assert error is not None
     assert error.diagnostics[0].help == help
+
+
+@pytest.mark.parametrize(
+    ("statement", "help"),
+    [
+        ("lett a = s", "did you mean `let`?"),
+        ("let a = exp(s + 1.0", "the `(` was opened in line 2, column 12"),
+        ("let a = 2.0 * (s + 1.0\nlet b = s", "the `(` was opened in line 2, column 15"),
+        ("A[0 :+ 256, 0] = A[0 :+ 256, 0] + A[0 :+ 128, 0]", "give both 256 or both 128 elements"),
+    ],
+)
+def test_the_remedy_is_named(statement: str, help: str) -> None:
+    """Messages say what would be right, and where what is open was opened."""
+    error = failure(f"kernel k({PARAMETERS}) {{\n{statement}\n}}")
+    assert error is not None
+    assert any(help in d.help for d in error.diagnostics), str(error)
+
+
+def test_the_numbers_of_threads_next_to_a_wrong_one() -> None:
+    """100 threads are no whole warps: 96 and 128 are."""
+    error = failure("@launch(100)\nkernel k(x: tensor<f32>[N]) { x[0 :+ 32] = 0.0 }")
+    assert error is not None
+    assert error.diagnostics[0].help == "write 96 or 128"

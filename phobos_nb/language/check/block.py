@@ -5,6 +5,7 @@ from __future__ import annotations
 from phobos_nb.diagnostics import Stop
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.scope import Broken
+from phobos_nb.language.check.undeclared import report_undeclared
 from phobos_nb.language.tree import Block, Declare, StatementNode
 from phobos_nb.language.typed import Statement
 
@@ -24,6 +25,7 @@ def check_statements(checker: Checker, block: Block) -> None:
             with checker.deeper(node.span):
                 checker.statement_rules[type(node)](checker, node)
         except Stop:
+            report_undeclared(checker, node)
             _break_name(checker, node)
 
 

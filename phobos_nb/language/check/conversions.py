@@ -163,10 +163,13 @@ def stretched(checker: Checker, left: Expr, right: Expr, span: Span) -> tuple[in
     long_a, long_b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
     if all(m == n or 1 in (m, n) for m, n in zip(long_a, long_b, strict=True)):
         return tuple(n if m == 1 else m for m, n in zip(long_a, long_b, strict=True))
+    m, n = next(p for p in zip(long_a, long_b, strict=True) if p[0] != p[1] and 1 not in p)
     message = f"{left.type} and {right.type} do not stretch to one shape"
-    raise checker.error(
-        "PH201", message, span, "axes align from the right; only an extent of 1 stretches"
+    help = (
+        f"give both {m} or both {n} elements along that axis, or 1 to one of them; "
+        "axes align from the right, and only an extent of 1 stretches"
     )
+    raise checker.error("PH201", message, span, help)
 
 
 def filled(checker: Checker, expr: Expr, shape: tuple[int, ...], what: str) -> Expr:

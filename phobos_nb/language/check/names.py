@@ -33,10 +33,17 @@ def lookup(checker: Checker, node: Name) -> Binding:
         return binding
     if node.text in _NUMBERS:
         return Alias(constant(_NUMBERS[node.text], F32, node.span, literal=True), "a constant")
-    raise _unknown(checker, node)
+    raise unknown(checker, node)
 
 
-def _unknown(checker: Checker, node: Name) -> Stop:
+def is_known(checker: Checker, name: str) -> bool:
+    """Whether something has that name: a declaration, a number, a type, a function."""
+    tables = (_NUMBERS, SCALARS, checker.builtins, checker.functions)
+    return checker.scope.find(name) is not None or any(name in table for table in tables)
+
+
+def unknown(checker: Checker, node: Name) -> Stop:
+    """Report a name that nothing declares (PH101)."""
     name = node.text
     if name in checker.functions or name in checker.builtins or name in SCALARS:
         return checker.error("PH101", f"`{name}` is called with arguments: `{name}(...)`", node.span)

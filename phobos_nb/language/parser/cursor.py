@@ -101,12 +101,21 @@ class Cursor:
     def listed(self, item: Callable[[], _T], close: str, where: str) -> tuple[_T, ...]:
         """Items separated by commas up to `close`, which is taken; a trailing comma is allowed."""
         items: list[_T] = []
+        opening = self.tokens[max(0, self.index - 1)]
         while not self.at(close):
             items.append(item())
             if not self.accept(",") and not self.at(close):
-                raise self.unexpected(f"`,` or `{close}` {where}")
+                raise self.unexpected(f"`,` or `{close}` {where}", self.opened(opening))
         self.take()
         return tuple(items)
+
+    def opened(self, token: Token) -> str:
+        """Where a bracket was opened, for the help of a fault before it is closed."""
+        source = self.diagnostics.source
+        if source is None:
+            return ""
+        line, column = source.position(token.span.start)
+        return f"the `{token.text}` was opened in line {line}, column {column}"
 
     @contextmanager
     def deeper(self) -> Generator[None]:

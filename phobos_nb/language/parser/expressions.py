@@ -189,7 +189,7 @@ def _parse_primary(cursor: Cursor) -> Expression:
         return Boolean(token.text == "true", span=token.span)
     if cursor.accept("("):
         inner = parse_expression(cursor)
-        cursor.expect(")", "to close the parenthesis")
+        cursor.expect(")", "to close the parenthesis", cursor.opened(token))
         return inner
     raise cursor.unexpected("an expression", _operator_help(cursor))
 

@@ -10,6 +10,7 @@ from phobos_nb.language.lexer import Token, TokenKind
 from phobos_nb.language.parser.cursor import Cursor
 from phobos_nb.language.parser.expressions import parse_expression, parse_literal
 from phobos_nb.language.parser.types import parse_type
+from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import (
     AssertStatement,
     Block,
@@ -110,7 +111,8 @@ def _parse_update_or_call(cursor: Cursor) -> Update | CallStatement:
     if isinstance(target, CallExpression):
         return CallStatement(target, span=target.span)
     if not _at_statement_end(cursor):
-        raise cursor.unexpected("an assignment or the end of the statement")
+        help = did_you_mean(target.text, _KEYWORD_STATEMENTS) if isinstance(target, Name) else ""
+        raise cursor.unexpected("an assignment or the end of the statement", help)
     raise cursor.diagnostics.error(
         "PH110",
         "this expression does nothing by itself",
