@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
 from phobos_nb.options import environment
 
@@ -32,6 +33,12 @@ def _has_nvrtc() -> bool:
         return int(nvrtc.nvrtcVersion()[0]) == 0
     except (ImportError, RuntimeError):
         return False
+
+
+settings.register_profile("ci", derandomize=True, database=None)
+"""Where `CI` is set, generated tests try the same cases every time; elsewhere new ones."""
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 CONDITIONS: dict[str, tuple[Callable[[], bool], str]] = {
