@@ -35,7 +35,7 @@ def _has_nvrtc() -> bool:
         return False
 
 
-settings.register_profile("ci", derandomize=True, database=None)
+settings.register_profile("ci", derandomize=True, database=None, deadline=None)
 """Where `CI` is set, generated tests try the same cases every time; elsewhere new ones."""
 if os.environ.get("CI"):
     settings.load_profile("ci")
