@@ -17,10 +17,11 @@ from phobos_nb.compilation.call import SolvedCall, host_values, on_device, solve
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.remembered import Identity
+from phobos_nb.diagnostics import PhobosError
 from phobos_nb.tune import strategies
 from phobos_nb.tune.bench import Task
 from phobos_nb.tune.check import tolerance_of
-from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText
+from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText, reasons
 from phobos_nb.tune.limits import broken_promise
 from phobos_nb.tune.model import predictor
 from phobos_nb.tune.outcome import Constants, Failed, Kind, Outcome
@@ -193,8 +194,11 @@ class Session:
         return LiveRunner(executor, width, self.job, bench, self.settings.timeout)
 
     def job(self, constants: Constants) -> Any:
-        """The job for a configuration; one that breaks a promise is refused here, for nothing."""
-        typed = self.kernel.typed({**self.kernel.options.constants, **constants})
+        """The job for a configuration; one that cannot be, or breaks a promise, is refused here."""
+        try:
+            typed = self.kernel.typed({**self.kernel.options.constants, **constants})
+        except PhobosError as error:
+            return refuse, Failed(constants, Kind.CONSTRAINT, reasons(error))
         reason = broken_promise(typed, self.call.extents)
         if reason:
             return refuse, Failed(constants, Kind.CONSTRAINT, reason)

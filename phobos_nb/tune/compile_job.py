@@ -84,7 +84,7 @@ def compile_job(job: CompileJob) -> Compiled | Failed:
             text = f"{product} = {taken}, {target.name} allows {target.registers_per_cta} per CTA"
             return failed(Kind.CONSTRAINT, text)
     except PhobosError as error:
-        return failed(_kind(error), _first_lines(error))
+        return failed(_kind(error), reasons(error))
     seconds = time.perf_counter() - start
     pairs = in_place_pairs(compilation.typed)
     return Compiled(job.constants, compilation.plan, cubins, pairs, facts_of(compilation), seconds)
@@ -116,7 +116,7 @@ def _kind(error: PhobosError) -> Kind:
     return Kind.COMPILE
 
 
-def _first_lines(error: PhobosError) -> str:
+def reasons(error: PhobosError) -> str:
     """What went wrong and what would help, without the excerpt of the source."""
     parts = [f"{d.message}{f' ({d.help})' if d.help else ''}" for d in error.diagnostics]
     return "; ".join(parts)

@@ -10,7 +10,7 @@ import numpy as np
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.tune.bench import Task, Verdict
 from phobos_nb.tune.check import complaint, poison
-from phobos_nb.tune.compile_job import Compiled, CompileJob
+from phobos_nb.tune.compile_job import Compiled, CompileJob, reasons
 from phobos_nb.tune.outcome import Failed, Kind
 from phobos_nb.tune.snapshot import lay_out
 
@@ -61,5 +61,5 @@ def host_job(job: CompileJob) -> Compiled | Failed:
     try:
         job.text.kernel().specialize(**job.constants)
     except PhobosError as error:
-        return Failed(job.constants, Kind.CONSTRAINT, "; ".join(d.message for d in error.diagnostics))
+        return Failed(job.constants, Kind.CONSTRAINT, reasons(error))
     return Compiled(job.constants)

@@ -116,7 +116,7 @@ class Search:
                 done = self._next_done(waiting)
                 if not done:
                     return
-                for future in done:
+                for future in [f for f in waiting if f in done]:  # in the order they were begun
                     self._finish(waiting.pop(future), future.result())
         finally:
             for future in waiting:

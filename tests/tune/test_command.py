@@ -28,9 +28,9 @@ def test_a_search_prints_its_winner_and_writes_its_files(tmp_path, capsys):
     assert main(["tune", SAXPY, "N=2048", *options, *written]) == 0
     shown = capsys.readouterr().out
     assert "best TILE=" in shown
-    assert "1/2  TILE=256" in shown
+    assert "1/2  TILE=" in shown
     with files["csv"].open() as file:
-        assert [row["TILE"] for row in csv.DictReader(file)] == ["256", "512"]
+        assert {row["TILE"] for row in csv.DictReader(file)} == {"256", "512"}
     assert len(read(files["record"]).outcomes) == 2
     assert len(json.loads(files["t4"].read_text())["results"]) == 2
     assert files["png"].read_bytes().startswith(b"\x89PNG")

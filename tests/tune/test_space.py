@@ -45,7 +45,7 @@ def test_unknown_names_and_empty_lists_are_errors():
     ("tiles", "words"),
     [
         ((256, 256, 8), ("256 registers", "255", "256 threads")),
-        ((512, 512, 32), ("1024 registers", "255")),
+        ((256, 256, 32), ("256 registers", "255")),
         ((128, 128, 8), ()),
         ((256, 128, 32), ()),
     ],
