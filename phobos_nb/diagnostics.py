@@ -60,17 +60,32 @@ class Diagnostic:
         ]
 
 
+SHOWN = 20
+"""Diagnostics that an error's text has; one slip may lead to hundreds."""
+
+
 class PhobosError(Exception):
-    """Raised for a user's mistake; carries every diagnostic found, errors first in the text."""
+    """Raised for a user's mistake; carries every diagnostic found, and shows the first `SHOWN`."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], source: Source | None = None) -> None:
         self.diagnostics = tuple(diagnostics)
         self.source = source
-        super().__init__("\n\n".join(d.render(source) for d in self.diagnostics))
+        super().__init__("\n\n".join([*(d.render(source) for d in self.shown), *self.rest]))
+
+    @property
+    def shown(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics that the text has."""
+        return self.diagnostics[:SHOWN]
+
+    @property
+    def rest(self) -> list[str]:
+        """A line that counts the diagnostics that the text leaves out, if there are any."""
+        more = len(self.diagnostics) - SHOWN
+        return [f"and {more} more"] if more > 0 else []
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows: the frames of the user's own code and the message."""
-        from phobos_nb.magic.faults import shown_error
+        from phobos_nb.colored import shown_error
 
         return shown_error(self)
 

@@ -6,6 +6,7 @@ import argparse
 import datetime
 
 from phobos_nb.cli.options import Commands
+from phobos_nb.counts import counted
 
 
 def register(commands: Commands) -> None:
@@ -21,11 +22,14 @@ def run(parsed: argparse.Namespace) -> int:
 
     cache = Cache()
     if parsed.action == "clear":
-        print(f"removed {cache.clear()} entries from {cache.folder}")
+        print(f"removed {counted(cache.clear(), 'entry', 'entries')} from {cache.folder}")
         return 0
+    if cache.trouble:
+        print(f"caching is off: {cache.trouble}")
     for entry in cache.list():
         used = datetime.datetime.fromtimestamp(entry.used).isoformat(" ", "seconds")
         print(f"{entry.key[:16]}  {entry.bytes:10,} bytes  last used {used}")
     found = cache.statistics
-    print(f"{found.entries} entries, {found.bytes:,} of {found.limit:,} bytes in {cache.folder}")
+    entries = counted(found.entries, "entry", "entries")
+    print(f"{entries}, {found.bytes:,} of {found.limit:,} bytes in {cache.folder}")
     return 0

@@ -68,20 +68,40 @@ def _tools() -> Iterator[str]:
     yield f"mlir-opt  {shutil.which(name) or f'{name} not found (Debian: mlir-22-tools); optional'}"
 
 
+def _missing() -> list[str]:
+    """The extras whose tools are not found; none where there are no packages of them."""
+    from phobos_nb.cuda import nvrtc
+    from phobos_nb.cuda.sass import find_nvdisasm
+
+    if sys.platform == "darwin":
+        return []
+    found: list[str] = []
+    try:
+        nvrtc.library()
+    except PhobosError:
+        found.append("nvrtc")
+    return found if find_nvdisasm() else [*found, "sass"]
+
+
+def _install(extras: list[str], why: str) -> Iterator[str]:
+    """What to install, if anything; quoted, since shells read the brackets."""
+    if extras:
+        yield f"install   pip install 'phobos_nb[{','.join(extras)}]', {why}"
+
+
 def _gpu() -> Iterator[str]:
     from phobos_nb.cuda.driver import describe_gpus, driver_version, native_chip
 
     driver = driver_version()
     if driver is None:
         yield "driver    none: no GPU on this machine; compiling, simulating and NumPy calls work"
-        if sys.platform != "darwin":
-            yield "install   pip install phobos_nb[nvrtc,sass], for PTX and machine code"
+        yield from _install(_missing(), "for PTX and machine code")
         return
     yield f"driver    supports CUDA {driver[0]}.{driver[1]}"
     yield from (f"GPU       {line}" for line in describe_gpus())
     if native_chip() is None:
         extra = "cu13" if driver[0] >= 13 else "cu12"
-        yield f"install   pip install phobos_nb[{extra},sass]"
+        yield from _install([extra, *(x for x in _missing() if x == "sass")], "to launch on the GPU")
 
 
 def _choices() -> Iterator[str]:
@@ -90,6 +110,10 @@ def _choices() -> Iterator[str]:
     env = environment()
     configuration = resolve(CompileOptions())
     yield f"target    {configuration.target.name} ({configuration.chip_reason})"
+    from phobos_nb.cuda.cache import Cache
+
+    cache = Cache()
+    yield f"cache     {f'off: {cache.trouble}' if cache.trouble else cache.folder}"
     yield f"indices   {configuration.variant.index_bits} bits ({configuration.index_reason})"
     named = {"PHOBOS_CACHE_DIR": env.cache_dir, "PHOBOS_LOG": env.log, "PHOBOS_MLIR_OPT": env.mlir_opt}
     for name, value in named.items():

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from phobos_nb.arguments.make import random_arguments
 from phobos_nb.cli.options import Commands, add_source, add_target, kernels
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import TensorParameter
-from phobos_nb.simulate.records import SimulationResult
 
 
 def register(commands: Commands) -> None:
@@ -79,26 +78,13 @@ def simulate(parsed: argparse.Namespace) -> int:
 
     kernel, values = _prepare(parsed)
     result = kernel.simulate(grid=_grid(parsed), **values)
-    print(f"{kernel.signature}: simulated, {result.ctas} CTAs, {result.instructions} operations")
-    for line in findings(result):
-        print(line)
+    print(f"{kernel.signature}: {result!r}")
     _describe(result.outputs, parsed.save)
     kernel(grid=_grid(parsed), **values)
     worst = {n: difference(result.outputs[n], values[n]) for n in _written(kernel)}
     for name, value in worst.items():
         print(f"{name}: largest difference from the NumPy meaning {value:.3g}")
     return int(not result.clean or any(np.isnan(v) for v in worst.values()))
-
-
-def findings(result: SimulationResult) -> Iterator[str]:
-    """Faults, races, the worst bank conflicts, what was printed, one line each."""
-    yield from (f"fault: {fault}" for fault in result.faults)
-    yield from (f"race: {race}" for race in result.races)
-    for access in result.bank_conflicts[:3]:
-        if access.conflicts:
-            yield f"bank conflicts: {access.conflicts} at {access.place}, {access.wavefronts} wavefronts"
-    yield f"{result.masked} elements masked out"
-    yield from result.printed
 
 
 def difference(one: Any, other: Any) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import tempfile
 import time
@@ -22,6 +23,7 @@ from phobos_nb import __version__
 from phobos_nb.cuda.nvrtc import NvrtcResult
 from phobos_nb.options import environment
 
+LOG = logging.getLogger("phobos_nb")
 FORMAT = 1
 DEFAULT_BYTES = 2 * 1024**3
 SUFFIX = ".phk"
@@ -63,7 +65,8 @@ class Cache:
     """A folder of compiled kernels with a size limit.
 
     folder: default PHOBOS_CACHE_DIR, else the user's cache folder; limit: bytes, default
-    PHOBOS_CACHE_BYTES, else 2 GiB. An unusable folder turns the cache off instead of failing.
+    PHOBOS_CACHE_BYTES, else 2 GiB. An unusable folder turns the cache off instead of failing:
+    `trouble` says why, and the first entry that cannot be stored warns.
     """
 
     def __init__(self, folder: Path | None = None, limit: int | None = None) -> None:
@@ -74,6 +77,7 @@ class Cache:
         self.limit = limit if limit is not None else _limit(asked.cache_bytes)
         self.hits = 0
         self.misses = 0
+        self._warned = False
 
     def get(self, key: str) -> NvrtcResult | None:
         """The entry of that key, None when there is none or it is damaged."""
@@ -88,7 +92,7 @@ class Cache:
         return found
 
     def put(self, key: str, result: NvrtcResult) -> None:
-        """Store an entry and make room for it; a full or read-only disk is no error."""
+        """Store an entry and make room for it; a full or read-only disk warns once."""
         data = _pack(result)
         if len(data) > self.limit:
             return
@@ -96,8 +100,23 @@ class Cache:
             self._path(key).parent.mkdir(parents=True, exist_ok=True)
             _write(self._path(key), data)
             self._trim()
-        except OSError:
-            return
+        except OSError as error:
+            self._warn(error)
+
+    def _warn(self, error: OSError) -> None:
+        if not self._warned:
+            self._warned = True
+            LOG.warning("compiled kernels are not kept on disk: %s (PHOBOS_CACHE_DIR chooses)", error)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be stored in the folder; empty when it can be. Makes the folder."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder):
+                return ""
+        except OSError as error:
+            return str(error)
 
     def get_or(self, key: str, make: Callable[[], NvrtcResult]) -> NvrtcResult:
         """The entry of that key, made and stored when there is none."""

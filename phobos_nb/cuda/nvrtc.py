@@ -122,8 +122,10 @@ def _missing(error: Exception) -> Diagnostic:
         "Looked for the Python module cuda.bindings.nvrtc and, through it, the library libnvrtc "
         f"(Windows: nvrtc64_*.dll) in site-packages, CUDA_PATH and the system's paths: {looked[0]}",
         stage="nvrtc",
-        help="pip install 'cuda-bindings>=13,<14' 'nvidia-cuda-nvrtc>=13,<14' (with a driver older "
-        "than 580: 'cuda-bindings>=12.6,<13' nvidia-cuda-nvrtc-cu12). There is none for macOS.",
+        help="pip install 'phobos_nb[nvrtc]', "
+        "that is 'cuda-bindings>=13,<14' 'nvidia-cuda-nvrtc>=13,<14' "
+        "(with a driver older than 580: 'cuda-bindings>=12.6,<13' nvidia-cuda-nvrtc-cu12). "
+        "There is none for macOS.",
     )
 
 

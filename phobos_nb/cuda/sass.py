@@ -95,7 +95,7 @@ def _nvdisasm() -> Path:
                     "PH602",
                     f"nvdisasm was not found: not in the wheels {' or '.join(WHEELS)}, not on PATH",
                     stage="sass",
-                    help="pip install 'nvidia-cuda-nvdisasm>=13,<14'",
+                    help="pip install 'phobos_nb[sass]', that is 'nvidia-cuda-nvdisasm>=13,<14'",
                 )
             ]
         )

@@ -1,16 +1,11 @@
-"""How errors are shown in a notebook: the user's own frames and the diagnostics, in colour."""
+"""A faulty cell's error: raised, so that "Run all" stops, and shown without Python's frames."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from phobos_nb.diagnostics import Diagnostic, PhobosError, Severity
-from phobos_nb.magic.frames import own_frames
-from phobos_nb.source import Source
-
-RED, YELLOW, BLUE, BOLD, OFF = "\x1b[31m", "\x1b[33m", "\x1b[34m", "\x1b[1m", "\x1b[0m"
-COLOR = {Severity.ERROR: RED, Severity.WARNING: YELLOW, Severity.NOTE: BLUE}
+from phobos_nb.colored import message
+from phobos_nb.diagnostics import PhobosError
 
 
 class CellError(PhobosError):
@@ -25,30 +20,4 @@ class CellError(PhobosError):
 
     def _render_traceback_(self) -> list[str]:
         """The diagnostics alone: the cell is the only frame."""
-        return _message(self)
-
-
-def shown_error(error: PhobosError) -> list[str]:
-    """What IPython shows of an error in place of a traceback, which would be the compiler's own."""
-    return [*own_frames(error.__traceback__), *_message(error)]
-
-
-def _message(error: PhobosError) -> list[str]:
-    return "\n\n".join(_colored(d, error.source) for d in error.diagnostics).split("\n")
-
-
-def _colored(diagnostic: Diagnostic, source: Source | None) -> str:
-    """The rendered diagnostic with colours; every one of them also has its word or its caret."""
-    color = COLOR[diagnostic.severity]
-    head, *rest = diagnostic.render(source).split("\n")
-    label, _, message = head.partition(": ")
-    lines = [f"{color}{label}{OFF}: {BOLD}{message}{OFF}", *(_marked(line, color) for line in rest)]
-    return "\n".join(lines)
-
-
-def _marked(line: str, color: str) -> str:
-    if re.fullmatch(r"\s*\|\s*\^+", line):
-        return line.replace("^", f"{color}^", 1) + OFF
-    if found := re.match(r"(\s*-->|\s*\d* \||\s*help:)", line):
-        return f"{BLUE}{found[0]}{OFF}{line[found.end() :]}"
-    return line
+        return message(self)

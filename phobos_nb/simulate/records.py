@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from phobos_nb.counts import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,7 +174,7 @@ class Event:
     addresses: tuple[int, ...] = ()
 
 
-@dataclass
+@dataclass(repr=False)
 class SimulationResult:
     """What a launch left behind and what was seen on the way.
 
@@ -193,6 +195,29 @@ class SimulationResult:
     ctas: int = 0
     writers: Writers | None = field(default=None, repr=False)
     operands: list[Operand] = field(default_factory=lambda: list[Any]())
+
+    def __repr__(self) -> str:
+        """What was seen, in a few lines: the first of each kind of finding."""
+        return "\n".join([self.headline, *self.findings()])
+
+    @property
+    def headline(self) -> str:
+        """How much ran."""
+        return f"simulated {counted(self.ctas, 'CTA')}, {counted(self.instructions, 'operation')}"
+
+    def findings(self) -> Iterator[str]:
+        """Faults, races, the worst bank conflicts, what was masked and printed, one line each."""
+        yield from _first("fault", self.faults)
+        yield from _first("race", self.races)
+        for access in self.bank_conflicts[:3]:
+            if access.conflicts:
+                yield (
+                    f"bank conflicts: {access.conflicts:,} at {access.place}, "
+                    f"{counted(access.wavefronts or 0, 'wavefront')}"
+                )
+        yield f"{counted(self.masked, 'element')} masked out"
+        yield from _first("printed", self.printed)
+        yield from (f"{n}: {a.dtype}{list(a.shape)}" for n, a in self.outputs.items())
 
     def writer(self, tensor: str, index: Sequence[int]) -> Writer | None:
         """Who wrote an element of an output last; needs `races`."""
@@ -226,6 +251,12 @@ class SimulationResult:
     def line_frame(self) -> pd.DataFrame:
         """The source lines as a pandas frame."""
         return _frame(self.lines)
+
+
+def _first(kind: str, found: Sequence[object], most: int = 10) -> Iterator[str]:
+    yield from (f"{kind}: {x}" for x in found[:most])
+    if len(found) > most:
+        yield f"{kind}: and {len(found) - most:,} more"
 
 
 def _frame(records: Iterable[Any]) -> pd.DataFrame:

@@ -47,6 +47,7 @@ def view_of(compilation: Compilation) -> CompilationView:
         notes=(
             *(_note(d, compilation.source) for d in compilation.notes),
             *map(_loop_note, compilation.loops),
+            *_absences(compilation),
         ),
         listings=tuple(_listings(compilation)),
         memory=memory_of(compilation),
@@ -106,6 +107,18 @@ def _loop_note(loop: LoopReport) -> Note:
     how = {"async": "by cp.async", "registers": "through registers"}.get(loop.mode, loop.mode)
     text = f"the loop is pipelined in {loop.stages} stages: copies run ahead of the dots, {how}"
     return Note("note", text, loop.line or None)
+
+
+def _absences(compilation: Compilation) -> Iterator[Note]:
+    """One line for a back end that is not installed, with what to install."""
+    try:
+        compilation.start_disassembly()
+    except PhobosError as error:
+        _absence(error)
+        found = error.diagnostics[0]
+        what = {"PH601": "NVRTC, so no PTX, registers or machine code", "PH602": "nvdisasm, so no SASS"}
+        command = found.help.partition(", that is")[0]
+        yield Note("note", f"without {what[found.code]}: {command}")
 
 
 def _listings(compilation: Compilation) -> Iterator[Listing]:

@@ -110,12 +110,17 @@ def test_clear_empties_it(cache):
     assert (cache.clear(), cache.list(), cache.statistics.entries) == (2, [], 0)
 
 
-def test_a_folder_that_cannot_be_made_turns_the_cache_off(tmp_path):
-    """Compiling goes on without one."""
+def test_a_folder_that_cannot_be_made_turns_the_cache_off(tmp_path, caplog):
+    """Compiling goes on without one, and says so once."""
     (tmp_path / "file").write_text("in the way")
     cache = Cache(tmp_path / "file" / "cache")
     assert cache.get_or("aa", lambda: RESULT) == RESULT
+    assert cache.get_or("bb", lambda: RESULT) == RESULT
     assert cache.list() == []
+    (warned,) = caplog.messages
+    assert "not kept on disk" in warned
+    assert str(tmp_path / "file") in cache.trouble
+    assert Cache(tmp_path / "usable").trouble == ""
 
 
 def test_the_environment_decides_where_and_how_much(monkeypatch, tmp_path):

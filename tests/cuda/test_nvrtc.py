@@ -95,4 +95,7 @@ def test_a_missing_library_says_what_was_looked_for_and_how_to_get_it():
     assert done.stdout.startswith("PH601 ")
     assert "cuda.bindings.nvrtc" in done.stdout
     assert "libnvrtc" in done.stdout
-    assert "pip install 'cuda-bindings>=13,<14' 'nvidia-cuda-nvrtc>=13,<14'" in done.stdout
+    assert (
+        "pip install 'phobos_nb[nvrtc]', that is 'cuda-bindings>=13,<14' 'nvidia-cuda-nvrtc>=13,<14'"
+        in done.stdout
+    )

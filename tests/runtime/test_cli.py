@@ -114,8 +114,8 @@ def test_cache_lists_and_clears(capsys, tmp_path):
     fresh = tmp_path / "fresh.ph"  # a text that this process has not compiled into another cache
     fresh.write_text(Path(GEMM).read_text("utf-8"), "utf-8")
     assert run("emit", str(fresh), "--stage", "ptx", capsys=capsys)[0] == 0
-    assert run("cache", "list", capsys=capsys)[1].splitlines()[-1].startswith("1 entries")
-    assert "removed 1 entries" in run("cache", "clear", capsys=capsys)[1]
+    assert run("cache", "list", capsys=capsys)[1].splitlines()[-1].startswith("1 entry,")
+    assert "removed 1 entry" in run("cache", "clear", capsys=capsys)[1]
     assert run("cache", "list", capsys=capsys)[1].startswith("0 entries")
 
 

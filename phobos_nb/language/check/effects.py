@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from phobos_nb.counts import counted
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.conversions import converted, dtype_of
 from phobos_nb.language.check.expressions import check_condition, check_expression, check_scalar
@@ -75,5 +76,6 @@ def _check_braces(checker: Checker, text: Text, count: int) -> None:
         raise checker.error("PH118", "a brace stands alone in this text", text.span, help)
     places = braces.count("{}")
     if places != count:
-        message = f"the text has {places} `{{}}`, but {count} values follow it"
+        follow = f"{counted(count, 'value')} {'follows' if count == 1 else 'follow'}"
+        message = f"the text has {places} `{{}}`, but {follow} it"
         raise checker.error("PH118", message, text.span, "write one `{}` for each value")

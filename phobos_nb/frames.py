@@ -11,7 +11,7 @@ from traceback import walk_tb
 from types import CodeType, TracebackType
 from typing import cast
 
-PACKAGE = str(Path(__file__).parents[1])
+PACKAGE = str(Path(__file__).parent)
 OTHERS = ("IPython", "ipykernel")
 """Packages whose frames stand above those of a cell."""
 
