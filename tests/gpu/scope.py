@@ -1,10 +1,12 @@
 """The simulator's counts and races against Nsight Compute's and compute-sanitizer's.
 
-usage: python -m tests.gpu.scope prepare FOLDER [--workers N]     # anywhere, with xDSL
-       python -m tests.gpu.scope run FOLDER OUT [--workers N]     # on the GPU, with Nsight's tools
+usage: python -m tests.gpu.scope prepare FOLDER [--workers N] [--small CASE ...]   # anywhere, with xDSL
+       python -m tests.gpu.scope run FOLDER OUT [--workers N]      # on the GPU, with Nsight's tools
+       python -m tests.gpu.scope compare FOLDER OUT                # anywhere, with nvdisasm
 
-OUT gets counts.json (every kernel's counts of both, total and per line), races.json (the agreement
-table), and what the tools printed.
+`run` leaves races.json (the agreement table), versions.json and what the tools printed in OUT; `compare`
+makes counts.json of that: every kernel's counts of both, total and per line. --small: only the planted
+races of some cases, on fewer elements, for a tool that takes too long.
 """
 
 from __future__ import annotations
@@ -34,21 +36,28 @@ COMPARED = (
     "global_store_requests",
     "barriers",
 )
+PAGES = ("raw", "source")
 HAZARD = re.compile(r"(?:Error|Warning): (?:Potential )?.*(?:hazard|Race reported).*")
+LIMIT = 60
+"""Seconds for one call under racecheck."""
+
 SUMMARY = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed \((\d+) errors?, (\d+) warnings?\)")
 
 
 # Ahead of time ------------------------------------------------------------------------------------
 
 
-def prepare(folder: Path, workers: int) -> None:
+def prepare(folder: Path, workers: int, small: list[str]) -> None:
     """Compile, simulate and store everything."""
     from tests.gpu import scope_jobs
 
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers) as pool:
-        work = [pool.submit(one, "count", folder, row) for row in scope_jobs.COUNTED]
-        work += [pool.submit(one, "race", folder, row) for row in scope_jobs.PLANTED]
+        counted = () if small else scope_jobs.COUNTED
+        planted = [row for row in scope_jobs.PLANTED if not small or row[0] in small]
+        kind = "small race" if small else "race"
+        work = [pool.submit(one, "count", folder, row) for row in counted]
+        work += [pool.submit(one, kind, folder, row) for row in planted]
         jobs = [job for future in work for job in future.result()]
     scope_jobs.write(folder, jobs)
     size = sum(f.stat().st_size for f in folder.iterdir())
@@ -62,7 +71,8 @@ def one(kind: str, folder: Path, row: Any) -> list[Any]:
     try:
         if kind == "count":
             return [scope_jobs.counted(folder, row)]
-        return list(scope_jobs.planted(folder, row))
+        times, deeper = (1, 3) if kind == "small race" else (2, 13)
+        return list(scope_jobs.planted(folder, row, times, deeper))
     except Exception as error:
         print(f"{row}: {type(error).__name__}: {str(error)[:400]}")
         return []
@@ -71,21 +81,27 @@ def one(kind: str, folder: Path, row: Any) -> list[Any]:
 # Counts -------------------------------------------------------------------------------------------
 
 
-def counts(folder: Path, out: Path, jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def record(folder: Path, out: Path, jobs: list[dict[str, Any]]) -> None:
     """Profile all whole kernels in one process; the report's pages are kept as text."""
-    calls = [folder / f"{job['name']}.call" for job in jobs]
     tool, report = ncu.find_ncu(), Path("/tmp/scope.ncu-rep")
-    ncu.record(tool, report, runner(calls), environment())
-    raw, source = (ncu.page(tool, report, name) for name in ("raw", "source"))
-    for name, text in (("raw", raw), ("source", source)):
-        (out / f"ncu_{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
+    ncu.record(tool, report, runner([folder / f"{job['name']}.call" for job in jobs]), environment())
+    for name in PAGES:
+        (out / f"ncu_{name}.csv.gz").write_bytes(gzip.compress(ncu.page(tool, report, name).encode()))
+
+
+def compare(folder: Path, out: Path) -> None:
+    """Write counts.json from the pages that a run left."""
+    jobs = [job for job in json.loads((folder / "jobs.json").read_text("utf-8")) if job["counts"]]
+    raw, source = (gzip.decompress((out / f"ncu_{n}.csv.gz").read_bytes()).decode() for n in PAGES)
     rows: list[dict[str, Any]] = []
-    for job, call, kernel in zip(jobs, calls, ncu.read_pages(raw, source), strict=True):
-        stored = read_call(call)
+    for job, kernel in zip(jobs, ncu.read_pages(raw, source), strict=True):
+        stored = read_call(folder / f"{job['name']}.call")
         code = sass.instructions(sass.disassemble(stored.code[0]))
         printed = printed_name(stored.plan.main.entry)
         rows.append(compared(job, by_line(kernel, code, printed)))
-    return rows
+    (out / "counts.json").write_text(json.dumps(rows, indent=1), "utf-8")
+    for row in rows:
+        print(f"{row['case']:24} {row['different'] or 'equal'}")
 
 
 def compared(job: dict[str, Any], measured: Measured) -> dict[str, Any]:
@@ -93,9 +109,16 @@ def compared(job: dict[str, Any], measured: Measured) -> dict[str, Any]:
     mine: Mapping[str, int | None] = job["counts"]
     both = {name: [measured.counts.get(name), mine.get(name)] for name in COMPARED}
     different = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
+    lines: dict[str, dict[str, list[int | None]]] = {}
+    for line, simulated in job["lines"].items():
+        gpu = measured.lines.get(int(line), {})
+        pairs = {name: [gpu.get(name, 0), count] for name, count in simulated.items()}
+        if unlike := {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}:
+            lines[line] = unlike
     return {
         "case": job["case"],
         "different": different,
+        "different_lines": lines,
         "gpu": dict(measured.counts),
         "simulator": mine,
         "gpu_lines": {line: dict(c) for line, c in sorted(measured.lines.items())},
@@ -127,7 +150,7 @@ def racecheck(call: Path) -> str:
             errors="replace",
             env=environment(),
             check=False,
-            timeout=60,
+            timeout=LIMIT,
         )
     except subprocess.TimeoutExpired:
         return "timeout"
@@ -155,15 +178,28 @@ def verdict(job: dict[str, Any], said: str) -> dict[str, Any]:
 
 def run(folder: Path, out: Path, workers: int) -> None:
     """Measure on the GPU and write the tables."""
+    (out / "versions.json").write_text(json.dumps(versions(), indent=1), "utf-8")
     jobs = json.loads((folder / "jobs.json").read_text("utf-8"))
     planted = [job for job in jobs if not job["counts"]]
     table = races(folder, out, planted, workers)
     (out / "races.json").write_text(json.dumps(table, indent=1), "utf-8")
     print_races(table)
-    rows = counts(folder, out, [job for job in jobs if job["counts"]])
-    (out / "counts.json").write_text(json.dumps(rows, indent=1), "utf-8")
-    for row in rows:
-        print(f"{row['case']:24} {row['different'] or 'equal'}")
+    if counted := [job for job in jobs if job["counts"]]:
+        record(folder, out, counted)
+
+
+def versions() -> dict[str, str]:
+    """What the card and the tools call themselves."""
+    said = {
+        "ncu": ["ncu", "--version"],
+        "sanitizer": ["compute-sanitizer", "--version"],
+        "card, driver": ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+    }
+    return {
+        name: subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+        for name, words in said.items()
+        if shutil.which(words[0])
+    }
 
 
 def print_races(table: list[dict[str, Any]]) -> None:
@@ -178,15 +214,18 @@ def print_races(table: list[dict[str, Any]]) -> None:
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("step", choices=("prepare", "run"))
+    parser.add_argument("step", choices=("prepare", "run", "compare"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--small", nargs="+", default=[], metavar="CASE")
     parsed = parser.parse_args()
     if parsed.step == "prepare":
-        prepare(parsed.folder, parsed.workers)
-    else:
+        prepare(parsed.folder, parsed.workers, parsed.small)
+    elif parsed.step == "run":
         run(parsed.folder, parsed.out, parsed.workers)
+    else:
+        compare(parsed.folder, parsed.out)
     return 0
 
 

@@ -148,10 +148,10 @@ def totals(result: SimulationResult, warps: int) -> dict[str, int | None]:
     }
 
 
-def planted(folder: Path, row: tuple[str, str, int]) -> Iterator[Job]:
-    """Store a kernel as it is, and with one synchronisation less, each time another."""
+def planted(folder: Path, row: tuple[str, str, int], times: int, deeper: int) -> Iterator[Job]:
+    """Store a kernel as it is, and with one synchronisation less, each time another; see `taken`."""
     name, chip, most = row
-    call = taken(name, chip, {}, {}, times=2, deeper=13)
+    call = taken(name, chip, {}, {}, times=times, deeper=deeper)
     whole = call.compilation.thread_module
     yield mutant(folder, call, f"race-{name}-{chip}-none", "", whole)
     points = [op for op in whole.walk() if op.name in SYNCHRONISE]

@@ -32,9 +32,11 @@ def test_counts_stand_beside_the_simulators(tmp_path):
     print(dict(profile.counts))
     assert all(bool((a == b).all()) for a, b in zip(arguments, before, strict=False))
     accesses = profile.simulation.accesses
-    loads = sum(a.wavefronts for a in accesses if a.space == "shared" and a.kind == "load")
     stores = sum(a.sectors for a in accesses if a.space == "global" and a.kind == "store")
-    assert profile.counts["shared_load_wavefronts"] == loads
+    # Per line: the whole launch's counter also has what copies in flight cost loads, which varies.
+    dot = frame[frame["text"].str.contains("dot(", regex=False)]
+    assert len(dot) == 1
+    assert (dot["shared_wavefronts"] == dot["simulated shared_wavefronts"]).all()
     assert profile.counts["global_store_sectors"] == stores
     assert frame["instructions"].sum() == profile.counts["instructions"]
     assert set(frame["line"]) > set(profile.simulation.line_frame()["line"]) - {0}
