@@ -15,7 +15,8 @@ from phobos_nb.arguments.scalars import Scalar
 from phobos_nb.contract import ScalarParameter
 from phobos_nb.language.aliasing import in_place_pairs
 from phobos_nb.language.typed import TypedKernel
-from phobos_nb.lower.gemm_plan import OVERRIDES, SPLIT
+from phobos_nb.lower.choices import SPLIT
+from phobos_nb.lower.gemm_plan import OVERRIDES
 from phobos_nb.target import Target
 
 if TYPE_CHECKING:

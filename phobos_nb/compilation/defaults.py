@@ -23,7 +23,7 @@ from phobos_nb.compilation.tile_shape import choose_tile, dot_shapes
 from phobos_nb.contract import GridTerm
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import TypedKernel
-from phobos_nb.lower.gemm_plan import SPLIT
+from phobos_nb.lower.choices import SPLIT
 from phobos_nb.target import Target
 
 WIDEST_TILE = 128

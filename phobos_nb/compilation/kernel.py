@@ -26,7 +26,7 @@ from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.language.unparse import unparse
-from phobos_nb.lower.gemm_plan import SPLIT
+from phobos_nb.lower.choices import SPLIT
 from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source
 from phobos_nb.target import Target

@@ -29,7 +29,8 @@ from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import Call, TypedKernel
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-from phobos_nb.lower.gemm_plan import SPLIT, WIDEST, DotShape, estimate, resident_ctas
+from phobos_nb.lower.choices import SPLIT
+from phobos_nb.lower.gemm_plan import WIDEST, DotShape, estimate, resident_ctas
 from phobos_nb.target import Target
 
 DOTS = ("dot", "dot_t")

@@ -15,17 +15,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from phobos_nb.lower import loop_form
+from phobos_nb.lower.choices import CHOICES
 from phobos_nb.lower.layouts import WARP, Layout, ThreadGrid, thread_tile
 from phobos_nb.target import Target
 
-SPLIT = "SPLIT_K"
-"""Compile option: how many CTAs share the k loop of a tile, see Note [Split-K] of split_k.py."""
-
-OVERRIDES = (
-    *("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M", "STAGES", "UNROLL_K", "PAD_A", "PAD_B"),
-    *("ORDER", "GROUP", "MIN_BLOCKS", SPLIT),
-    *loop_form.OVERRIDES,
-)
+OVERRIDES = tuple(CHOICES)
 """Names of compile options that fix one choice each; the heuristic decides the rest."""
 
 GROUP = 8

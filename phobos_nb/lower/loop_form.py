@@ -23,9 +23,6 @@ RINGS = ("stage", "offset")
 ORDERS = ("snake", "straight", "columns")
 """Multiply-adds of a k-step: by rows with columns back and forth, by rows, or the first turned."""
 
-OVERRIDES = ("ADDRESS", "GUARD", "RING", "SLICES")
-"""Compile options that fix one choice each, by its place in the tuples above; SLICES is a count."""
-
 GUARD = "phobos.guard"
 """Attribute of the `scf.if` around copies: "branch" where it shall stay a branch in printed code."""
 

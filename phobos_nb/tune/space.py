@@ -10,6 +10,8 @@ from typing import cast
 
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.language.check.configuration import names_help
+from phobos_nb.lower.gemm_plan import OVERRIDES
 from phobos_nb.tune.outcome import Constants, label
 
 
@@ -53,7 +55,7 @@ def space_of(kernel: Kernel, choices: Mapping[str, int | Sequence[int]] | None =
     for name, values in given.items():
         if name not in known:
             message = f"{kernel.name} has no constant {name} to tune"
-            help = f"there are: {', '.join(sorted(known))}"
+            help = names_help(name, known - {*OVERRIDES}, OVERRIDES)
             raise PhobosError([Diagnostic("PH404", message, stage="tune", help=help)])
         if not values:
             message = f"{name}: no value to try"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from phobos_nb import attributes, builtins
 from phobos_nb.codes import CODES
+from phobos_nb.lower.choices import CHOICES
 
 BODY = "kernel k(A: tensor<f32>[N], B: tensor<f32>[N], M: tensor<f32>[R, C], n: i32, x: f32)"
 """What an example without a kernel is the body of."""
@@ -116,9 +117,21 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def choices_page() -> str:
+    """Every choice of the compiler that can be fixed by name."""
+    about = (
+        "Names that `-D`, `specialize`, `compile` and a search take beside a kernel's own. They choose "
+        "among code that computes the same; without them the compiler decides."
+    )
+    lines = [*_head("The compiler's choices", about), "| name | |", "|---|---|"]
+    lines += [f"| `{name}` | {_cell(meaning)} |" for name, meaning in CHOICES.items()]
+    return "\n".join([*lines, ""])
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "builtins.md": builtins_page,
     "attributes.md": attributes_page,
+    "choices.md": choices_page,
     "diagnostics.md": diagnostics_page,
 }
 

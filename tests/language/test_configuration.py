@@ -244,3 +244,13 @@ def test_sound_kernels_are_checked_beside_faulty_ones(text: str, expected: list[
     with pytest.raises(PhobosError) as caught:
         compile_text(text)
     assert [placed(d, Source(text)) for d in caught.value.diagnostics] == expected
+
+
+def test_a_near_name_stands_before_the_kernels_own():
+    """For `TIL` the help asks for `TILE`, then lists the kernel's names and says where others are."""
+    text = "@autotune(TILE in [4, 8])\nkernel k(x: tensor<f32>[N]) { x[0 :+ TILE] = 0.0 }"
+    with pytest.raises(PhobosError) as caught:
+        check(parse(Source(text)), "k", {"TIL": 3}, builtins(), attributes(), choices=("STAGES",))
+    assert caught.value.diagnostics[0].help == (
+        "did you mean `TILE`? it has N, TILE; docs/reference/choices.md lists the compiler's own"
+    )

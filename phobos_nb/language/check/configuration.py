@@ -69,7 +69,7 @@ def configure(
     generics = {g.name: g for g in kernel.generics}
     symbols = {name for name, _ in tensor_dims(kernel)}
     known = {*space, *symbols, *(n for n, g in generics.items() if g.kind != "dtype")}
-    _report_unknown(kernel, constants, known | set(choices), diagnostics)
+    _report_unknown(kernel, constants, known, choices, diagnostics)
     values = {name: values[0] for name, values in space.items()}
     for name, generic in generics.items():
         if generic.kind != "dtype" and name not in values and name not in constants:
@@ -82,16 +82,25 @@ def configure(
 
 
 def _report_unknown(
-    kernel: KernelNode, constants: Mapping[str, int], known: set[str], diagnostics: Diagnostics
+    kernel: KernelNode,
+    constants: Mapping[str, int],
+    known: set[str],
+    choices: Collection[str],
+    diagnostics: Diagnostics,
 ) -> None:
     for name in constants:
-        if name not in known:
-            help = did_you_mean(name, known)
-            if not help:
-                names = sorted(known)
-                help = f"it has {', '.join(names)}" if names else "it has no compile-time names"
+        if name not in known and name not in choices:
             message = f"the kernel `{kernel.name}` has no constant `{name}`"
+            help = names_help(name, known, choices)
             diagnostics.error("PH404", message, kernel.name_span, help=help)
+
+
+def names_help(name: str, own: Collection[str], choices: Collection[str]) -> str:
+    """What a name that is no constant may have meant, what the kernel has, where the rest stands."""
+    close = did_you_mean(name, own) or did_you_mean(name, choices)
+    has = f"it has {', '.join(sorted(own))}" if own else "it has no compile-time names"
+    sentences = f"{close} {has}".strip()
+    return f"{sentences}; docs/reference/choices.md lists the compiler's own" if choices else sentences
 
 
 def _given(kernel: KernelNode, name: str, value: object, diagnostics: Diagnostics) -> int:

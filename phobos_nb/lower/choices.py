@@ -1,0 +1,36 @@
+"""The compiler's own choices that a caller can fix by name, with what each number means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from phobos_nb.lower.loop_form import ADDRESSES, GUARDS, ORDERS, RINGS
+
+SPLIT = "SPLIT_K"
+"""How many CTAs share the k loop of a tile, see Note [Split-K] of split_k.py."""
+
+
+def _numbered(values: tuple[str, ...]) -> str:
+    return ", ".join(f"{number} {value}" for number, value in enumerate(values))
+
+
+CHOICES: Mapping[str, str] = {
+    "THREAD_M": "Rows of a dot's result that one thread accumulates.",
+    "THREAD_N": "Columns of a dot's result that one thread accumulates.",
+    "WARPS_M": "Warps along the rows of a dot's result; the others lie along its columns.",
+    "LANES_M": "Lanes of a warp along the rows of a dot's result; the others lie along its columns.",
+    "STAGES": "Buffers in flight for the operands of a pipelined loop; 1 is no pipelining.",
+    "SLICES": "K-slices in one iteration of a pipelined loop; what is left has a loop of its own.",
+    "UNROLL_K": "K-steps of a dot that are unrolled.",
+    "PAD_A": "Elements added to a k-row of the left operand in shared memory, against bank conflicts.",
+    "PAD_B": "The same for the right operand.",
+    "GROUP": "Rows of tiles that neighbouring CTAs share in the L2 cache; 0 is the hardware's order.",
+    "MIN_BLOCKS": "CTAs that shall fit on a multiprocessor together when stages are chosen.",
+    SPLIT: "CTAs that share the k loop of a tile; a second launch adds their sums. 1 is no sharing.",
+    "ORDER": f"Order of the multiply-adds of a k-step: {_numbered(ORDERS)}.",
+    "ADDRESS": f"Global addresses in a pipelined loop: {_numbered(ADDRESSES)}.",
+    "GUARD": f"Copies past the last k-slice: {_numbered(GUARDS)}.",
+    "RING": f"Places in the ring of stages: {_numbered(RINGS)}.",
+}
+"""Name -> meaning. A name that is not given is decided by the compiler; none changes results beyond
+the order in which sums are rounded."""
