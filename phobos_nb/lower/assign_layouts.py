@@ -228,8 +228,6 @@ def dot_shape(dot: tile.DotOp) -> DotShape:
 def _insert_converts(kernel: KernelOp) -> None:
     threads = kernel.threads.value.data
     for op in list(kernel.body.walk()):
-        if isinstance(op, tile.ScanOp):
-            _convert_scanned(op, threads)
         for index, wanted in _required(op, threads):
             op.operands[index] = _converted(op, op.operands[index], wanted)
         if isinstance(op, tile.ReduceOp | tile.ArgmaxOp):
@@ -248,19 +246,8 @@ def _scanned(op: tile.ScanOp, threads: int) -> Layout:
 def _convert_result(op: tile.ReduceOp | tile.ArgmaxOp | tile.ScanOp, made: Layout, threads: int) -> None:
     """The op yields the layout `made`; users that have another one get a convert."""
     wanted = layout_of(op.result, threads)
-    if not made.same_owners(wanted):
-        _yield_in(op, made, wanted)
-
-
-def _convert_scanned(op: tile.ScanOp, threads: int) -> None:
-    """A scan works on whole lines, also where its class, as that of a dot, is laid out otherwise."""
-    axis, wanted = op.axis.value.data, layout_of(op.result, threads)
-    if wanted.axes[axis].digits:
-        _yield_in(op, lines(wanted.shape, threads, axis), wanted)
-
-
-def _yield_in(op: tile.ReduceOp | tile.ArgmaxOp | tile.ScanOp, made: Layout, wanted: Layout) -> None:
-    """Let an op yield one layout, and its users have another."""
+    if made.same_owners(wanted):
+        return
     set_layout(op.result, made)
     convert = tile.ConvertOp(op.result, tile_type(element(op.result), wanted))
     copy_location(op, convert)
