@@ -40,7 +40,7 @@ class Diagnostic:
         if source is not None and self.span is not None:
             lines += self._excerpt(source, self.span)
         elif source is not None:
-            lines.append(f"  --> {source.name}")
+            lines.append(f"  --> {source.shown_name}")
         if self.help:
             lines.append(f"  help: {self.help}")
         return "\n".join(lines)
@@ -53,7 +53,7 @@ class Diagnostic:
         gutter = " " * len(str(line))
         pad = "".join("\t" if c == "\t" else " " for c in text[: column - 1])
         return [
-            f"{gutter}--> {source.name}:{line}:{column}",
+            f"{gutter}--> {source.shown_name}:{line}:{column}",
             f"{gutter} |",
             f"{line} | {text}",
             f"{gutter} | {pad}{'^' * width}",

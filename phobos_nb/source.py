@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import linecache
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -25,6 +26,11 @@ class Position(NamedTuple):
 
     line: int
     column: int
+
+
+def shown_name(name: str) -> str:
+    """A text's name in messages: `cell-8c6dc83e`, which tells cells apart in caches, is a `cell`."""
+    return re.sub(r"^cell-[0-9a-f]{8}$", "cell", name)
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,11 @@ class Source:
         """The text of a line by the number the reader sees; empty when there is none."""
         row = line - self.first_line
         return self.lines[row] if 0 <= row < len(self.lines) else ""
+
+    @property
+    def shown_name(self) -> str:
+        """The name in messages."""
+        return shown_name(self.name)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

@@ -66,7 +66,9 @@ class Kernel:
         self._of_dtypes: dict[tuple[tuple[str, str], ...], Kernel] = {}
         self._generic = DtypeParameters(program, name, options)
         self.parameters = self.typed(options.constants).parameters
-        self.__doc__ = f"{self.signature}\n\nA Phobos kernel of {self.source.name}."
+        shown = self.source.shown_name
+        home = "a notebook cell" if shown == "cell" else shown
+        self.__doc__ = f"{self.signature}\n\nA Phobos kernel of {home}."
 
     def __repr__(self) -> str:
         fixed = ", ".join(f"{k}={v}" for k, v in sorted(self.options.constants.items()))
@@ -223,7 +225,12 @@ class Kernel:
         values = host_values(values)
         call = solve(self, values, describe_host, grid, resolve(self.options).target, remembered.CPU)
         arrays = {name: values[name] for name in call.arrays}
-        return lambda: stages.run_meaning(call.typed, arrays, call.scalars, call.grid)
+
+        def run() -> None:
+            stages.run_meaning(call.typed, arrays, call.scalars, call.grid)
+
+        run.__qualname__ = f"{self.name}.bind"
+        return run
 
     def _device(self) -> Dispatcher:
         if self._dispatcher is None:

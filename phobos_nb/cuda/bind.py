@@ -32,6 +32,7 @@ def bound_call(dispatcher: Dispatcher, arguments: Sequence[Any], grid: Any = Non
 
 
 def _described(call: BoundCall, ready: Ready) -> BoundCall:
+    call.__qualname__ = f"{ready.plan.contract.kernel}.bind"
     call.__dict__.update(contract=ready.plan.contract, arrays=ready.arrays)
     return call
 

@@ -14,6 +14,7 @@ from phobos_nb.ir.dialects.llvm import TrapOp
 from phobos_nb.ir.dialects.shapes import is_float
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower.thread_state import ThreadState
+from phobos_nb.source import shown_name
 
 TEXT = "phobos.text"
 """Attribute of `gpu.printf`: the text as the author wrote it, with `{}` for each argument."""
@@ -33,7 +34,7 @@ def distribute_assert(state: ThreadState, op: tile.AssertOp) -> None:
     if not state.debug:
         return
     place = place_of(op)
-    where = f"{place.name}:{place.line}: " if place else ""
+    where = f"{shown_name(place.name)}:{place.line}: " if place else ""
     where = where.replace("{", "{{").replace("}", "}}")
     arguments = [state.get(a) for a in op.arguments]
 

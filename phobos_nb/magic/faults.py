@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from phobos_nb.colored import message
 from phobos_nb.diagnostics import PhobosError
 
@@ -15,8 +13,7 @@ class CellError(PhobosError):
     """
 
     def __init__(self, error: PhobosError) -> None:
-        source = error.source
-        super().__init__(error.diagnostics, replace(source, name="cell") if source else None)
+        super().__init__(error.diagnostics, error.source)
 
     def _render_traceback_(self) -> list[str]:
         """The diagnostics alone: the cell is the only frame."""

@@ -69,7 +69,8 @@ class Fault:
         return self.thread % 32
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.place}, CTA {self.cta}, thread {self.thread}, {self.count} times)"
+        often = counted(self.count, "time")
+        return f"{self.message} ({self.place}, CTA {self.cta}, thread {self.thread}, {often})"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ class Race:
         who = f"thread {self.second_thread} against thread {self.first_thread}"
         if self.first_cta != self.second_cta:
             who += f", CTA {self.second_cta} against {self.first_cta}"
-        return f"{self.kind}: {self.second} and {self.first} on {where}, {who} ({self.count} times)"
+        often = counted(self.count, "time")
+        return f"{self.kind}: {self.second} and {self.first} on {where}, {who} ({often})"
 
 
 @dataclass

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.counts import counted
 from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
 from phobos_nb.tune.records import Record
 from phobos_nb.tune.statistics import Comparison, Estimate, compare, estimate
@@ -152,7 +153,7 @@ def summary(tuning: Tuning) -> str:
         counts[failed.kind.value] = counts.get(failed.kind.value, 0) + 1
     failures = ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "none failed"
     total = len(record.outcomes)
-    lines.append(f"  {total} configurations: {len(tuning.measured)} measured, {failures}")
+    lines.append(f"  {counted(total, 'configuration')}: {len(tuning.measured)} measured, {failures}")
     lines.append(f"  answers checked against {record.checked}")
     if record.stopped:
         lines.append(f"  stopped: {record.stopped}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pydoc
 import re
 import sys
 import traceback
@@ -15,7 +16,7 @@ from phobos_nb.magic.faults import CellError
 from phobos_nb.source import Source, Span
 from tests.magic.shell import SCALE, Cells
 
-SOURCE = Source("kernel k() {\n  let x = y\n}", "cell-1234", first_line=2)
+SOURCE = Source("kernel k() {\n  let x = y\n}", "cell-12345678", first_line=2)
 FAULT = Diagnostic("PH101", "unknown name y", Span(23, 24), help="did you mean x?")
 
 WANTED = """error[PH101]: unknown name y
@@ -77,6 +78,7 @@ def test_a_fault_of_a_cpu_call_has_no_frames_of_the_interpreter(cells: Cells, ca
     shown = re.sub("\x1b\\[\\d+m", "", capsys.readouterr().out)
     assert shown.startswith("Cell In[")
     assert "error[PH802]" in shown
+    assert " --> cell:3:14" in shown
     assert "3 |   A[0] = 1 / s" in shown
     assert ".py" not in shown
 
@@ -91,3 +93,21 @@ def test_a_missing_library_is_no_chain_of_errors(monkeypatch: pytest.MonkeyPatch
     text = "".join(traceback.format_exception(caught.value))
     assert "direct cause" not in text
     assert "another exception" not in text
+
+
+def test_an_error_shows_its_first_twenty_diagnostics() -> None:
+    """All of them are in `diagnostics`; the text, plain and in colour, counts those it leaves out."""
+    error = PhobosError([FAULT] * 25, SOURCE)
+    for text in (str(error), "\n".join(CellError(error)._render_traceback_())):
+        assert text.count("PH101") == 20
+        assert text.endswith("\n\nand 5 more")
+    assert len(error.diagnostics) == 25
+
+
+def test_help_names_the_kernel_and_its_cell(cells: Cells) -> None:
+    """The digest that tells cells apart in caches is not shown."""
+    cells.run(f"%%phobos --quiet\n{SCALE}")
+    text = pydoc.render_doc(cells.names["scale"], renderer=pydoc.plaintext)
+    assert "scale(A: tensor<f32>[N], s: f32)" in text
+    assert "A Phobos kernel of a notebook cell." in text
+    assert "cell-" not in text

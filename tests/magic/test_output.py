@@ -66,3 +66,15 @@ def test_a_compilation_shows_itself_without_the_magic(cells: Cells) -> None:
     assert page.data["text/plain"].startswith("scale(A: tensor<f32>[N], s: f32)\n")
     (plan,) = cells.run("display(c.shared_memory)")
     assert plan.data["text/plain"] == "Shared memory: no shared memory"
+
+
+def test_a_simulation_is_shown_in_a_few_lines(cells: Cells) -> None:
+    """How much ran, what was found, and the outputs' shapes; no contents."""
+    cells.run(f"%%phobos --quiet\n{SCALE}")
+    result = cells.shell.run_cell(
+        "import numpy; scale.simulate(numpy.ones(256, numpy.float32), 2.0)"
+    ).result
+    lines = repr(result).split("\n")
+    assert lines[0] == f"simulated 1 CTA, {result.instructions} operations"
+    assert lines[-1] == "A: float32[256]"
+    assert len(lines) < 6

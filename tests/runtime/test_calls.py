@@ -89,6 +89,7 @@ def test_binding_checks_once_and_reads_the_arrays_anew():
     """A bound call takes nothing and sees what the arrays hold when it is called."""
     x, y = normal(100), np.zeros(100, np.float32)
     run = saxpy().bind(x, y, 1.0)
+    assert "saxpy.bind" in repr(run)
     run()
     x[:] = 1
     run()
