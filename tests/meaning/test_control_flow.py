@@ -146,7 +146,10 @@ def test_shared_memory_is_read_and_written_per_thread() -> None:
     outside = store(box, binary("+", THREAD, integer(1)), thread)
     with pytest.raises(PhobosError) as error:
         execute(kernel((out,), (outside,), shared=(box,)), out=array)
-    assert error.value.diagnostics[0].code == "PH805"
+    (found,) = error.value.diagnostics
+    assert found.code == "PH805"
+    assert "box[32] lies outside the shared array `box`: shared<i32>[32] (thread 31)" in found.message
+    assert "axis 0 takes 0 to 31" in found.help
 
 
 def test_printing_happens_once_per_thread_or_once_per_cta() -> None:

@@ -19,6 +19,7 @@ from phobos_nb.language.meaning.loops import Loop
 from phobos_nb.language.meaning.machine import Machine
 from phobos_nb.language.meaning.output import check_assertion, print_line
 from phobos_nb.language.types import ScalarType
+from phobos_nb.source import Span
 
 Array = NDArray[Any]
 
@@ -57,9 +58,15 @@ def _store_element(machine: Machine, statement: typed.StoreElement) -> None:
     indices = [evaluate(machine, i) for i in statement.indices]
     value = convert(evaluate(machine, statement.value), dtype_of(statement.value), memory.dtype)
     if isinstance(statement.base, typed.SharedArray):
-        expect_inside(machine, statement.base, indices, statement)
+        expect_inside(machine, statement.base, indices, _target(statement))
     shared_by_all = all(v.ndim == 0 for v in (*indices, value))
     memory.write(indices, value, None if shared_by_all else machine.active)
+
+
+def _target(statement: typed.StoreElement) -> Span:
+    """From the name of what is stored to up to the bracket behind its subscripts."""
+    start = statement.span.start
+    return Span(start, max(start, *(i.span.stop for i in statement.indices)) + 1)
 
 
 def _evaluate(machine: Machine, statement: typed.Evaluate) -> None:
