@@ -268,7 +268,9 @@ def repeat(ctx: Context, body: Body, depth: int, level: int) -> None:
     own = max(start.level, ctx.flow)
     more = ""
     if ctx.chance(0.3):
+        flow, ctx.flow = ctx.flow, LANE
         test = condition(ctx, level)
+        ctx.flow = flow
         own, more = max(own, test.level), f" && {test.operand}"
         ctx.mark("while:&&")
     ctx.bind(Value(name, "i32", low=-1, high=3, grain=1, level=own))
