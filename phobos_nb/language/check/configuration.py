@@ -63,7 +63,8 @@ def configure(
 ) -> Configuration:
     """Values for every compile-time name: given, else the default, else the space's first.
 
-    Reports unknown names (PH404), values of the wrong kind (PH405) and missing ones (PH111).
+    Reports unknown names (PH404), values of the wrong kind (PH405) and missing ones (PH111), and notes
+    values outside a space (PH409).
     """
     space = search_space(kernel)
     generics = {g.name: g for g in kernel.generics}
@@ -77,6 +78,7 @@ def configure(
     for name, value in constants.items():
         if name in known:
             values[name] = _given(kernel, name, value, diagnostics)
+            _note_outside(kernel, name, values[name], space, diagnostics)
     flags = frozenset(name for name, g in generics.items() if g.kind == "bool")
     return Configuration(values, flags, _dtypes(kernel, dtypes, diagnostics), space)
 
@@ -101,6 +103,21 @@ def names_help(name: str, own: Collection[str], choices: Collection[str]) -> str
     has = f"it has {', '.join(sorted(own))}" if own else "it has no compile-time names"
     sentences = f"{close} {has}".strip()
     return f"{sentences}; docs/reference/choices.md lists the compiler's own" if choices else sentences
+
+
+def _note_outside(
+    kernel: KernelNode,
+    name: str,
+    value: int,
+    space: Mapping[str, tuple[int, ...]],
+    diagnostics: Diagnostics,
+) -> None:
+    """PH409 for a value that a search would not have tried."""
+    if name in space and value not in space[name]:
+        listed = ", ".join(map(str, space[name]))
+        message = f"`{name}` = {value} is not in the list of `@autotune`: {listed}"
+        help = "it is compiled as given; a search tries only the values of the list"
+        diagnostics.note("PH409", message, kernel.name_span, help=help)
 
 
 def _given(kernel: KernelNode, name: str, value: object, diagnostics: Diagnostics) -> int:

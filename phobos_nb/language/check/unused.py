@@ -1,0 +1,53 @@
+"""What a kernel leaves undone: parameters that it never names, and kernels without a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from phobos_nb.diagnostics import Diagnostics
+from phobos_nb.language.registry import Builtins
+from phobos_nb.language.tree import KernelNode, Name, ParameterNode, ShapedType
+from phobos_nb.language.typed import Assert, Print, TypedKernel
+from phobos_nb.language.usage import written
+from phobos_nb.language.walk import statements
+
+
+def warn_of_no_use(
+    node: KernelNode, kernel: TypedKernel, builtins: Builtins, diagnostics: Diagnostics
+) -> None:
+    """Warn of parameters that the text never names (PH119) and of kernels that store nothing (PH213)."""
+    named = set(_names(node.body))
+    for parameter in node.parameters:
+        if parameter.name not in named and not _gives_an_extent(parameter, node, named):
+            message = f"the parameter `{parameter.name}` is never used"
+            diagnostics.warn("PH119", message, parameter.span, help="leave it out, or use it")
+    shows = any(isinstance(s, Print | Assert) for s in statements(kernel.body))
+    if not shows and not written(kernel.body, builtins):
+        message = f"`{node.name}` stores nothing: no tensor holds what it computes"
+        diagnostics.warn("PH213", message, node.name_span, help="store to a tensor: `A[i :+ n] = ...`")
+
+
+def _gives_an_extent(parameter: ParameterNode, node: KernelNode, named: set[str]) -> bool:
+    """Whether the body names an extent that only this parameter has."""
+    others = {d for p in node.parameters if p is not parameter for d in _dims(p)}
+    return any(dim in named and dim not in others for dim in _dims(parameter))
+
+
+def _dims(parameter: ParameterNode) -> set[str]:
+    kind = parameter.type
+    return set(_names(kind.dims)) if isinstance(kind, ShapedType) else set()
+
+
+def _names(node: object) -> Iterator[str]:
+    """The text of every name in a part of the tree."""
+    if isinstance(node, Name):
+        yield node.text
+    elif isinstance(node, tuple):
+        for item in cast(tuple[object, ...], node):
+            yield from _names(item)
+    elif is_dataclass(node):
+        for part in fields(node):
+            value: Any = getattr(node, part.name)
+            yield from _names(value)
