@@ -144,7 +144,12 @@ class Kernel:
         call, compilation = self.compiled_call(values, describe_host, grid, configuration)
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
         modules = [x.thread_module for x in compilation.launches]
-        return stages.simulate_plan(modules, compilation.plan, converted, call.grid, **options)
+        result = stages.simulate_plan(modules, compilation.plan, converted, call.grid, **options)
+        if not result.faults or len(compilation.launches) > 1:
+            return result
+        from phobos_nb.compilation.shared_names import with_shared_names
+
+        return with_shared_names(result, compilation.shared_memory)
 
     def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
         """Take the simulator's options out of a call's named arguments."""
