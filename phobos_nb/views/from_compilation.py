@@ -116,7 +116,10 @@ def _absences(compilation: Compilation) -> Iterator[Note]:
     except PhobosError as error:
         _absence(error)
         found = error.diagnostics[0]
-        what = {"PH601": "NVRTC, so no PTX, registers or machine code", "PH602": "nvdisasm, so no SASS"}
+        what = {
+            "PH601": "NVRTC there is no PTX and no machine code",
+            "PH602": "nvdisasm there is no SASS",
+        }
         command = found.help.partition(", that is")[0]
         yield Note("note", f"without {what[found.code]}: {command}")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import phobos_nb
@@ -132,3 +134,26 @@ def test_the_cuda_pane_starts_at_the_kernel() -> None:
     helpers = shown[split + 1 :]
     assert shown[split].startswith(f"// {len(helpers)} lines of helpers")
     assert [*helpers, *shown[: split - 1]] == [x.text for x in compilation.cuda_source.lines]
+
+
+WITHOUT_NVRTC = """
+import sys
+sys.modules["cuda.bindings.nvrtc"] = None  # as if it were not installed
+import phobos_nb
+from phobos_nb.views.compilation import summary
+from phobos_nb.views.from_compilation import view_of
+kernel = phobos_nb.compile("kernel k(A: tensor<f32>[N]) {\\n  A[0] = 1.0\\n}").k
+print(summary(view_of(kernel.compile())))
+"""
+
+
+def test_without_nvrtc_the_text_says_what_to_install() -> None:
+    """One line of the summary, with the command; the other stages are shown as ever."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NVRTC], capture_output=True, text=True, check=True
+    )
+    (line,) = [x for x in done.stdout.splitlines() if "NVRTC" in x]
+    assert (
+        line
+        == "  note: without NVRTC, so no PTX, registers or machine code: pip install 'phobos_nb[nvrtc]'"
+    )
