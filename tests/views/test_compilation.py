@@ -153,7 +153,5 @@ def test_without_nvrtc_the_text_says_what_to_install() -> None:
         [sys.executable, "-c", WITHOUT_NVRTC], capture_output=True, text=True, check=True
     )
     (line,) = [x for x in done.stdout.splitlines() if "NVRTC" in x]
-    assert (
-        line
-        == "  note: without NVRTC, so no PTX, registers or machine code: pip install 'phobos_nb[nvrtc]'"
-    )
+    assert line.startswith("  note: without NVRTC there is no PTX and no machine code: ")
+    assert line.endswith(": pip install 'phobos_nb[nvrtc]'")
