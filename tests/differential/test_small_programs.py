@@ -126,3 +126,15 @@ def test_a_division_that_few_lanes_make() -> None:
     x = np.arange(32, dtype=np.uint8) % 7
     wanted = [bool(d and (8 % d > 1 or 7 << int(d) & 255 > 100)) for d in x.tolist()]
     agree(text, wanted, X=x, s=7, O=np.zeros(32, bool))
+
+
+def test_a_product_that_is_stretched_is_not_the_accumulator() -> None:
+    """`t + dot(a, b)` with a [1, 16] product and a [4, 16] tile adds the row to every row."""
+    text = """
+    @launch(32)
+    kernel k(X: tensor<i32>[M, N], O: tensor<i32>[M, N]) {
+      let t = X[0 :+ 4, 0 :+ 16] * 2
+      O[ctx.block.x * 4 :+ 4, ctx.block.y * 16 :+ 16] = t + dot(X[0 :+ 1, 0 :+ 4], X[0 :+ 4, 0 :+ 16])
+    }"""
+    x = np.arange(64, dtype=np.int32).reshape(4, 16)
+    agree(text, (2 * x + x[:1, :4] @ x).tolist(), X=x, O=np.zeros((4, 16), np.int32))

@@ -102,6 +102,7 @@ def _judge(program: Program, paths: Paths) -> Failure | None:
         return failure
     kernel = fixed_kernel(program, paths.chip)
     expected, said = meaning_of(program, kernel)
+    compiled(program, kernel).tile_module.verify()
     with contextlib.redirect_stdout(io.StringIO()):
         result = kernel_of(program, paths.chip).simulate(
             *program.arguments().values(), grid=program.grid

@@ -188,13 +188,17 @@ class Expressions:
         return elementwise.binary(self.state.builder, expr.op, dtype_of(expr), left, right)
 
     def _accumulated(self, expr: Expr, accumulator: Callable[[Expr], Expr | None]) -> SSAValue | None:
-        """`acc + dot(a, b)` in either order as one dot; `accumulator` picks the tile added to."""
+        """`acc + dot(a, b)` in either order as one dot; `accumulator` picks the tile added to.
+
+        Not where the dot itself is stretched to what it is added to.
+        """
         if not (isinstance(expr, Binary) and expr.op == "+"):
             return None
         for call, other in ((expr.right, expr.left), (expr.left, expr.right)):
             added = accumulator(other)
-            if isinstance(call, Call) and call.builtin in ("dot", "dot_t") and added is not None:
-                return self._dot_onto(call, added)
+            is_dot = isinstance(call, Call) and call.builtin in ("dot", "dot_t")
+            if is_dot and shape_of(call) == shape_of(expr) and added is not None:
+                return self._dot_onto(cast(Call, call), added)
         return None
 
     def _dot_onto(self, call: Call, added: Expr) -> SSAValue:
