@@ -25,6 +25,7 @@ def build(kernel: TypedKernel, builtins: Builtins, index_bits: int) -> ModuleOp:
     """The tile MLIR of a typed kernel: a module with one `tile.kernel`.
 
     builtins: the table whose `build` functions make the calls. index_bits: width of `index`, 32 or 64.
+    The module has been verified: what does not fit together never reaches the lowering.
     """
     op = _kernel_op(kernel, index_bits)
     builder = Builder(op.body.block)
@@ -39,7 +40,9 @@ def build(kernel: TypedKernel, builtins: Builtins, index_bits: int) -> ModuleOp:
     state.values[root.live] = builder.true()
     Statements(state).block(kernel.body)
     builder.drop_unused_constants()
-    return ModuleOp([op])
+    module = ModuleOp([op])
+    module.verify()
+    return module
 
 
 def _kernel_op(kernel: TypedKernel, index_bits: int) -> KernelOp:
