@@ -92,11 +92,11 @@ def _sections(ctx: Context) -> None:
         (2.5, threads.atomic),
         (1, whole.section),
     ]
-    if ctx.chance(0.1):
-        tried(ctx, lambda: threads.leave_together(ctx))
     if ctx.chance(0.12) and tried(ctx, lambda: gemm.section(ctx)):
         ctx.mark("section:gemm.section")
         return
+    if ctx.chance(0.1):
+        tried(ctx, lambda: threads.leave_together(ctx))
     for _ in range(ctx.weighted([(4, 1), (3, 2), (1, 3)])):
         section = ctx.weighted(kinds)
         tried(ctx, lambda section=section: section(ctx))
