@@ -10,6 +10,7 @@ is run without the host side of device output.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 import zlib
@@ -82,7 +83,7 @@ def _row(program: Program, contract: LaunchContract) -> Row:
         "seed": program.seed,
         "text": program.text,
         "contract": to_plain(contract),
-        "code": f"{program.seed}.cubin",
+        "code": f"{program.seed}.cubin.gz",
         "grid": program.grid or contract.grid.shape(extents),
         "recipes": {n: asdict(r) for n, r in program.arrays.items()},
         "scalars": dict(program.scalars),
@@ -101,7 +102,7 @@ def save(folder: Path, count: int, first: int, target: str, workers: int) -> int
         for done in pool.map(partial(stored, target), seeds, chunksize=4):
             if done is not None and len(rows) < count:
                 row, code, expected = done
-                (folder / row["code"]).write_bytes(code)
+                (folder / row["code"]).write_bytes(gzip.compress(code, mtime=0))
                 arrays |= {f"{row['seed']}/{n}": _plain(v) for n, v in expected.items()}
                 rows.append(row)
     np.savez_compressed(folder / "expected.npz", **arrays)

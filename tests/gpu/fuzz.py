@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import gzip
 import json
 import sys
 import time
@@ -45,7 +46,7 @@ def _bits(array: Any) -> Any:
 
 def _launch(program: Stored, arrays: Mapping[str, Any]) -> None:
     contract, driver = program.contract, driver_api()
-    kernel = load_kernel(program.code.read_bytes(), contract)
+    kernel = load_kernel(gzip.decompress(program.code.read_bytes()), contract)
     values = [_argument(program, a, arrays) for a in contract.arguments]
     table = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
     shared = contract.shared_bytes if contract.dynamic_shared else 0
