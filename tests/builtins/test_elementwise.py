@@ -157,4 +157,4 @@ def test_wrong_operands_are_named_at_their_place() -> None:
     assert {name: d.code for name, d in found.items()} == codes
     assert found["kind"].span == (3, 4)
     assert found["literal"].span == (5, 6)
-    assert found["count"].message == "exp takes 1 arguments, found 2"
+    assert found["count"].message == "exp takes 1 argument, found 2"

@@ -9,7 +9,6 @@ import pytest
 import phobos_nb as ph
 from tests.examples_cases import CASES
 
-cupy = pytest.importorskip("cupy")
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(shutil.which("ncu") is None, reason="Nsight Compute is not installed"),
@@ -17,6 +16,7 @@ pytestmark = [
 
 
 def gemm():
+    cupy = pytest.importorskip("cupy")
     kernel = CASES["gemm_fp32"].load().specialize(TILE_M=128, TILE_N=128, TILE_K=8)
     arrays = CASES["gemm_fp32"].arrays({"M": 256, "N": 128, "K": 64}, np.random.default_rng(3))
     return kernel, [cupy.asarray(v) if isinstance(v, np.ndarray) else v for v in arrays.values()]
