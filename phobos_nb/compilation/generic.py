@@ -16,7 +16,7 @@ from phobos_nb.language.frontend import kernel_signature
 from phobos_nb.language.tree import Program
 from phobos_nb.options import CompileOptions
 
-STAND_INS = ("f32", "f16", "i32", "u8", "bool")
+STAND_INS = ("f32", "f16", "i32", "u8", "bool", "i64", "f64", "bf16", "i8")
 """Tried in turn for a dtype without a default when a kernel is looked at before its first call."""
 
 

@@ -138,3 +138,14 @@ def test_a_product_that_is_stretched_is_not_the_accumulator() -> None:
     }"""
     x = np.arange(64, dtype=np.int32).reshape(4, 16)
     agree(text, (2 * x + x[:1, :4] @ x).tolist(), X=x, O=np.zeros((4, 16), np.int32))
+
+
+def test_an_open_dtype_that_only_one_type_suits() -> None:
+    """A kernel for i64 alone loads without a default and runs on i64 arrays."""
+    text = """
+    @launch(32)
+    kernel k<T: dtype>(X: tensor<T>[N], O: tensor<T>[N]) {
+      O[ctx.block.x * 4 :+ 4] = bits(f64(1.0) * from_bits(X[0 :+ 4] | 0) * f64(1.0))
+    }"""
+    x = np.array([0, 1, 2, 1 << 60], np.int64)
+    agree(text, x.tolist(), X=x, O=np.zeros(4, np.int64))
