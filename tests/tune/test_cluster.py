@@ -1,5 +1,6 @@
 """Compiling on a cluster: Dask's executor like any other of `concurrent.futures`."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(scope="module")
 def executor():
+    """Two spawned workers; spawning asks `__main__` for a spec, and pytest-xdist gives it none."""
+    if not hasattr(sys.modules["__main__"], "__spec__"):
+        sys.modules["__main__"].__spec__ = None
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
