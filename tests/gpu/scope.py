@@ -18,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -83,10 +84,14 @@ def one(kind: str, folder: Path, row: Any) -> list[Any]:
 
 def record(folder: Path, out: Path, jobs: list[dict[str, Any]]) -> None:
     """Profile all whole kernels in one process; the report's pages are kept as text."""
-    tool, report = ncu.find_ncu(), Path("/tmp/scope.ncu-rep")
-    ncu.record(tool, report, runner([folder / f"{job['name']}.call" for job in jobs]), environment())
-    for name in PAGES:
-        (out / f"ncu_{name}.csv.gz").write_bytes(gzip.compress(ncu.page(tool, report, name).encode()))
+    tool = ncu.find_ncu()
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "scope.ncu-rep"
+        ncu.record(tool, report, runner([folder / f"{job['name']}.call" for job in jobs]), environment())
+        for name in PAGES:
+            (out / f"ncu_{name}.csv.gz").write_bytes(
+                gzip.compress(ncu.page(tool, report, name).encode())
+            )
 
 
 def compare(folder: Path, out: Path) -> None:
