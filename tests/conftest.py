@@ -6,12 +6,16 @@ import importlib.util
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from phobos_nb.options import environment
+
+if TYPE_CHECKING:
+    from tools.lab import Lab
 
 
 def _has_gpu() -> bool:
@@ -71,6 +75,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if marked and not holds():
             for item in marked:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A JupyterLab and a browser for the tests of a module, which are marked `browser`."""
+    from tools.lab import start_lab
+
+    with start_lab(tmp_path_factory.mktemp("lab")) as started:
+        yield started
 
 
 def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:

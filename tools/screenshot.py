@@ -1,97 +1,21 @@
 """Photograph a notebook in a real JupyterLab, light and dark: docs/images/NAME-light.png, -dark.png.
 
-    python tools/screenshot.py notebooks/01_gemm.ipynb [--run] [--open "Shared memory"] [--height 1500]
+    python -m tools.screenshot notebooks/01_gemm.ipynb [--run] [--open "Shared memory"] [--height 1500]
 
-Needs Debian's chromium. JupyterLab listens on this machine only and keeps its settings in a
-temporary folder.
+Needs Debian's chromium.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shutil
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from tools.lab import ROOT, Lab, run_all, start_lab
 
-ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
-
-
-def settings(folder: Path, theme: str) -> None:
-    """The user settings of one photograph."""
-    files = {
-        "apputils-extension/themes": {"theme": f"JupyterLab {theme.title()}"},
-        "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-        "notebook-extension/tracker": {"windowingMode": "none"},
-    }
-    for name, content in files.items():
-        path = folder / "@jupyterlab" / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content))
-
-
-@contextmanager
-def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
-    """A JupyterLab on a folder; yields its address, stops it at the end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    places = {f"JUPYTER_{n}_DIR": str(home / n.lower()) for n in ("CONFIG", "DATA", "RUNTIME")}
-    places |= {f"JUPYTERLAB_{n}_DIR": str(home / n.lower()) for n in ("SETTINGS", "WORKSPACES")}
-    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--ServerApp.port={port}"]
-    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={folder}"]
-    log = (home / "log").open("w")
-    server = subprocess.Popen(
-        command, env={**os.environ, **places}, stdout=log, stderr=subprocess.STDOUT
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        _wait(f"{address}/api")
-        yield address
-    finally:
-        server.terminate()
-        server.wait()
-        log.close()
-
-
-def _wait(address: str, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            urllib.request.urlopen(address).read()
-            return
-        except (urllib.error.URLError, ConnectionError):
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.3)
-
-
-DONE = """() => {
-  const prompts = [...document.querySelectorAll(".jp-CodeCell .jp-InputPrompt")].map(p => p.innerText);
-  return /\\[\\d+\\]/.test(prompts[0]) && !prompts.some(p => p.includes("*"));
-}"""
-"""Whether the first cell has run and none is waiting."""
-
-
-def run_all(tab: Page) -> None:
-    """Run every cell, once the kernel is there, and wait for the last."""
-    tab.get_by_text("| Idle").wait_for(timeout=60_000)
-    tab.get_by_role("menuitem", name="Run", exact=True).click()
-    tab.get_by_text("Run All Cells", exact=True).click()
-    time.sleep(1)
-    tab.wait_for_function(DONE, timeout=120_000)
 
 
 def main() -> None:
@@ -104,27 +28,15 @@ def main() -> None:
     parser.add_argument("--scroll", type=int, default=0, help="pixels from the top of the notebook")
     parser.add_argument("--to", type=Path, default=IMAGES)
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        home = Path(name)
-        work = home / "work"
-        work.mkdir()
-        shutil.copy(arguments.notebook, work)
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        settings(home / "settings", "light")
-        with jupyterlab(work, home) as address:
-            for theme in ("light", "dark"):
-                settings(home / "settings", theme)
-                photograph(browser.new_page(), address, theme, arguments)
-        browser.close()
+    with tempfile.TemporaryDirectory() as name, start_lab(Path(name)) as lab:
+        shutil.copy(arguments.notebook, Path(name) / "work")
+        for theme in ("light", "dark"):
+            photograph(lab, theme, arguments)
 
 
-def photograph(tab: Page, address: str, theme: str, arguments: argparse.Namespace) -> None:
-    """Open the notebook without the side bar, prepare it as asked, and save the picture."""
-    tab.set_viewport_size({"width": 1280, "height": arguments.height})
-    tab.goto(f"{address}/doc/tree/{arguments.notebook.name}?reset")
-    tab.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+def photograph(lab: Lab, theme: str, arguments: argparse.Namespace) -> None:
+    """Open the notebook, prepare it as asked, and save the picture."""
+    tab = lab.open_file(arguments.notebook.name, theme=theme, width=1280, height=arguments.height)
     time.sleep(2)
     if arguments.run:
         run_all(tab)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
-import nbformat
 import pytest
-from playwright.sync_api import Page, sync_playwright
 
 import phobos_nb as ph
 from phobos_nb.tune.live import replay_live
 from phobos_nb.tune.replay import replay
 from phobos_nb.views.autotune_widget import AutotuneWidget
 from tests.tune.recorded import record
-from tools.screenshot import jupyterlab, settings
+from tools.lab import Lab
 
-ROOT = Path(__file__).parents[2]
 BEST = "K=8 M=128 N=256"
 GEMM = """
 @autotune(M in [32, 256], N in [32, 256], K in [4, 32])
@@ -73,7 +67,6 @@ def test_a_saved_notebook_shows_html_and_text():
 
 
 CELLS = [
-    f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
     "import phobos_nb as ph\n"
     "from phobos_nb.tune.live import replay_live\n"
     "from tests.tune.recorded import record\n"
@@ -87,59 +80,35 @@ CELLS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    home = tmp_path_factory.mktemp("lab")
-    work = home / "work"
-    work.mkdir()
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in CELLS])
-    notebook.metadata["kernelspec"] = {
-        "name": "python3",
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    nbformat.write(notebook, work / "tune.ipynb")
-    settings(home / "settings", "light")
-    with sync_playwright() as playwright, jupyterlab(work, home) as address:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        tab = browser.new_page(viewport={"width": 1280, "height": 1000})
-        tab.goto(f"{address}/doc/tree/tune.ipynb?reset")
-        tab.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-        yield tab
-        browser.close()
-
-
 @pytest.mark.browser
 @pytest.mark.slow
-def test_a_replay_drives_the_widget_in_jupyterlab(lab: Page) -> None:
+def test_a_replay_drives_the_widget_in_jupyterlab(lab: Lab) -> None:
     """Points appear while it runs; one is picked by keyboard; "Use" changes what calls take."""
-    lab.get_by_text("| Idle").wait_for(timeout=60_000)
-    lab.locator(".jp-Cell .cm-content").first.click()
-    lab.keyboard.press("Shift+Enter")
-    points = lab.locator(".ph-tune .point")
+    tab = lab.open(CELLS, height=1000)
+    tab.locator(".jp-Cell .cm-content").first.click()
+    tab.keyboard.press("Shift+Enter")
+    points = tab.locator(".ph-tune .point")
     points.first.wait_for(timeout=60_000)
     some = points.count()
     assert 0 < some < 64
-    lab.wait_for_function("document.querySelectorAll('.ph-tune .point').length === 64", timeout=60_000)
-    lab.locator(".ph-tune .stop:disabled").wait_for(timeout=60_000)
-    assert lab.locator(".ph-tune .point.failed").count() == 4
-    assert lab.locator(".ph-tune .point.winner").count() == 1
-    assert BEST in lab.locator(".ph-tune .details").inner_text()
-    chosen = lab.locator(".ph-tune .point[data-label='K=8 M=128 N=64']")
+    tab.wait_for_function("document.querySelectorAll('.ph-tune .point').length === 64", timeout=60_000)
+    tab.locator(".ph-tune .stop:disabled").wait_for(timeout=60_000)
+    assert tab.locator(".ph-tune .point.failed").count() == 4
+    assert tab.locator(".ph-tune .point.winner").count() == 1
+    assert BEST in tab.locator(".ph-tune .details").inner_text()
+    chosen = tab.locator(".ph-tune .point[data-label='K=8 M=128 N=64']")
     chosen.focus()
-    lab.keyboard.press("Enter")
-    details = lab.locator(".ph-tune .details")
-    lab.wait_for_function(
+    tab.keyboard.press("Enter")
+    details = tab.locator(".ph-tune .details")
+    tab.wait_for_function(
         "document.querySelector('.ph-tune .details').innerText.includes('K=8 M=128 N=64')"
     )
-    lab.locator(".ph-tune .use").click()
-    lab.locator(".ph-tune .used").wait_for(timeout=30_000)
+    tab.locator(".ph-tune .use").click()
+    tab.locator(".ph-tune .used").wait_for(timeout=30_000)
     assert "Calls use this one now" in details.inner_text()
-    lab.locator(".ph-tune select").select_option("M")
-    lab.locator(".jp-Cell .cm-content").nth(1).click()
-    lab.keyboard.press("Shift+Enter")
-    shown = lab.locator(".jp-RenderedText", has_text="calls use")
+    tab.locator(".ph-tune select").select_option("M")
+    tab.locator(".jp-Cell .cm-content").nth(1).click()
+    tab.keyboard.press("Shift+Enter")
+    shown = tab.locator(".jp-RenderedText", has_text="calls use")
     shown.wait_for(timeout=60_000)
     assert "calls use {'M': 128, 'N': 64, 'K': 8}" in shown.inner_text()
