@@ -161,6 +161,8 @@ class _Problem:
         """Cycles of the busiest SM when the loop of a tile is split in so many parts."""
         if parts > self.slices:
             return math.inf
+        if self.tiles == 0:  # an extent is 0: every tile does as well
+            return 0.0
         ctas = -(-self.tiles * parts // self.sms)
         slices = -(-self.slices // parts)
         rate = min(L2_BANDWIDTH, min(ctas, self.resident) * UNDER_WAY * self.operand_bytes / LATENCY)

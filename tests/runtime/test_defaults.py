@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import phobos_nb as ph
@@ -78,3 +79,14 @@ def test_a_long_sum_of_few_tiles_fills_the_card():
     chosen = defaults("gemm_fp32_any", M=64, N=64, K=65536)
     assert 64 // chosen["TILE_M"] * (64 // chosen["TILE_N"]) * chosen["SPLIT_K"] >= 128
     assert chosen["SPLIT_K"] > 32
+
+
+@pytest.mark.parametrize("empty", ["M", "N", "K"])
+def test_an_extent_of_zero_has_defaults_too(empty):
+    """A call on empty arrays with nothing set picks a tile and does what the kernel means."""
+    size = {"M": 33, "N": 17, "K": 9, empty: 0}
+    a = np.ones((size["M"], size["K"]), np.float32)
+    b = np.ones((size["K"], size["N"]), np.float32)
+    c = np.ones((size["M"], size["N"]), np.float32)
+    ph.load(EXAMPLES / "gemm_fp32_any.ph").gemm(a, b, c, 1.0, 2.0)
+    assert np.array_equal(c, np.full_like(c, 2.0))
