@@ -1,75 +1,115 @@
-"""`phobos-nb bench`: the table on standard output, the figures as CSV."""
+"""`phobos-nb bench`: a table on standard output, figures as CSV and JSON, the verdict as exit code.
+
+Exit codes: 0; 1 when an output of ours was wrong, or a kernel is slower than its baseline; 2 for options
+or files that cannot be used, such as a baseline of another card; 3 when there was no GPU to time on.
+"""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import datetime
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from phobos_nb.bench.harness import Row, run_workload
+from phobos_nb.bench import baseline, offline, report
+from phobos_nb.bench.harness import Plan
+from phobos_nb.bench.measure import load, measure_kernel, resize
+from phobos_nb.bench.place import Cpu, Gpu, Place
+from phobos_nb.bench.row import Row
 from phobos_nb.bench.table import WORKLOADS
-from phobos_nb.bench.workload import PEAKS, Workload
-from phobos_nb.compilation.module import load_with
-from phobos_nb.options import CompileOptions
+from phobos_nb.bench.text import HEAD, format_row
+from phobos_nb.bench.workload import PEAKS
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.diagnostics import Diagnostic, PhobosError
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
-    parser.add_argument("--bench", nargs="+", choices=WORKLOADS, metavar="NAME",
-                        help=f"which: {', '.join(WORKLOADS)} (default: all)")  # fmt: skip
-    parser.add_argument(
-        "--examples", type=Path, default=Path("examples"), help="folder of the .ph files"
-    )
-    parser.add_argument(
-        "--sizes", type=int, nargs="+", help="keep sizes whose first extent is one of these"
-    )
-    parser.add_argument("--autotune", metavar='"X=V ..."', default="", help="values of tuning names")
-    parser.add_argument("--rounds", type=int, default=25, help="interleaved rounds (default: 25)")
-    parser.add_argument("--inner", type=int, default=4, help="calls per round (default: 4)")
-    parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
-    for unit, meaning in PEAKS.items():
-        parser.add_argument(
-            f"--peak-{unit}", type=float, metavar="T", help=f"the card's TFLOP/s of {meaning}"
-        )
-    parser.add_argument("--csv", nargs="?", const=Path("bench.csv"), type=Path, metavar="PATH",
-                        help="write the figures to a file (default: bench.csv)")  # fmt: skip
+OK, FAILED, UNUSABLE, NO_GPU = 0, 1, 2, 3
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Run the chosen benchmarks; 1 when one of our outputs was wrong."""
-    from phobos_nb.cuda.driver import describe_gpus
-
-    card = describe_gpus()[0]
-    print(card)
-    constants = {n: int(v) for n, _, v in (t.partition("=") for t in parsed.autotune.split())}
-    rows: list[Row] = []
-    for name in parsed.bench or WORKLOADS:
-        rows += _run_one(WORKLOADS[name], constants, parsed)
+    """Run the chosen benchmarks and judge them."""
+    try:
+        earlier = report.read(parsed.against) if parsed.against else None
+        kernels = chosen_kernels(parsed)
+        place = _place(parsed)
+    except PhobosError as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
+    if place is None:
+        return NO_GPU
+    if earlier is not None and not _is_comparable(place, earlier, parsed):
+        return UNUSABLE
+    rows = _measure(kernels, place, parsed)
+    found = report.report(rows, place, parsed.inner)
     if parsed.csv:
-        write_csv(parsed.csv, rows, card)
-    return int(any(not row.passed for row in rows if row.constants))
+        found.write_csv(parsed.csv)
+    if parsed.json:
+        found.write_json(parsed.json)
+    wrong = any(row.ours and not row.passed for row in rows)
+    if earlier is None:
+        return FAILED if wrong else OK
+    return max(judge(rows, earlier.rows, parsed.margin / 100), FAILED if wrong else OK)
 
 
-def _run_one(workload: Workload, constants: dict[str, int], parsed: argparse.Namespace) -> list[Row]:
-    options = CompileOptions(constants={**workload.constants, **constants})
-    module = load_with(parsed.examples / workload.file, options)
-    kernel = next(iter(module))
+def chosen_kernels(parsed: argparse.Namespace) -> list[tuple[str, Kernel]]:
+    """The benchmarks and their kernels, pinned where names are; `PhobosError` for a name of none."""
+    pins = dict(parsed.autotune or {})
+    found: list[tuple[str, Kernel]] = []
+    used: set[str] = set()
+    for name in dict.fromkeys(parsed.bench or WORKLOADS):
+        kernel = load(WORKLOADS[name], parsed.examples, {})
+        mine = {n: v for n, v in pins.items() if n in kernel.constant_names}
+        used |= mine.keys()
+        found.append((name, kernel.specialize(**mine) if mine else kernel))
+    strays = sorted(pins.keys() - used)
+    if strays:
+        message = f"--autotune: no chosen benchmark has {', '.join(strays)}"
+        names = sorted({n for _, kernel in found for n in kernel.constant_names if n.startswith("TILE")})
+        raise PhobosError(
+            [Diagnostic("PH404", message, stage="bench", help=f"such as {', '.join(names)}")]
+        )
+    return found
+
+
+def _place(parsed: argparse.Namespace) -> Place | None:
+    """Where to measure; None, after saying what can be said, where there is no GPU."""
+    from phobos_nb.cuda.driver import MissingCuPyError
+
+    if parsed.cpu:
+        return Cpu()
+    try:
+        return Gpu()
+    except (MissingCuPyError, RuntimeError) as error:
+        print(offline.why_not(error), file=sys.stderr)
+    print(offline.HEAD)
+    for line in offline.compiled(chosen_kernels(parsed)):
+        print(line, flush=True)
+    return None
+
+
+def _is_comparable(place: Place, earlier: report.Report, parsed: argparse.Namespace) -> bool:
+    """Whether the conditions are those of the baseline, or the user takes others."""
+    differ = baseline.differences(report.report([], place, parsed.inner), earlier)
+    for line in differ:
+        print(f"{'note' if parsed.across else 'error'}: {parsed.against}: {line}", file=sys.stderr)
+    if differ and not parsed.across:
+        print("error: so the times say nothing about the kernels; --across compares", file=sys.stderr)
+    return not differ or bool(parsed.across)
+
+
+def _measure(
+    kernels: Sequence[tuple[str, Kernel]], place: Place, parsed: argparse.Namespace
+) -> list[Row]:
+    plan = Plan(
+        parsed.rounds, parsed.inner, parsed.seed, peaks=_peaks(parsed), search=parsed.autotune == {}
+    )
+    print(", ".join(f"{n} {v}" for n, v in place.conditions().items() if v))
+    print(HEAD)
     rows: list[Row] = []
-    for extents in workload.sizes:
-        if parsed.sizes and next(iter(extents.values())) not in parsed.sizes:
-            continue
-        found = run_workload(
-            workload, kernel, extents, rounds=parsed.rounds, inner=parsed.inner, seed=parsed.seed,
-            peaks=_peaks(parsed),
-        )  # fmt: skip
-        for row in found:
-            print(format_row(row))
-        rows += found
+    for name, kernel in kernels:
+        workload = WORKLOADS[name]
+        sizes = [resize(workload, size) for size in parsed.sizes] if parsed.sizes else workload.sizes
+        for row in measure_kernel(workload, kernel, sizes, place, plan):
+            print(format_row(row), flush=True)
+            rows.append(row)
     return rows
 
 
@@ -78,44 +118,39 @@ def _peaks(parsed: argparse.Namespace) -> dict[str, float]:
     return {unit: peak for unit, peak in given.items() if peak}
 
 
-def format_row(row: Row) -> str:
-    """One line of the table."""
-    rate = f"{row.tflops:8.1f} TFLOP/s" if row.tflops == row.tflops else f"{row.gbps:8.0f} GB/s   "
-    peak = "" if row.peak_percent != row.peak_percent else f" {row.peak_percent:5.1f} % of peak"
-    times = f"{row.median:9.4f} ms (best {row.fastest:9.4f})"
-    return (
-        f"{row.workload:20} {row.size:18} {row.contender:18} {times} "
-        f"{rate} {row.ratio:6.3f}x{peak}  error {row.error:.2e}{verdict(row)}  {row.constants}"
-    )
+def judge(now: Sequence[Row], then: Sequence[Row], margin: float) -> int:
+    """Print what has changed; the exit code."""
+    found = list(baseline.changes(now, then, margin))
+    print(f"\nAgainst the baseline (same: within {100 * margin:g} %):")
+    for change in found:
+        print(baseline.format_change(change))
+    for line in _unpaired(now, then):
+        print(line)
+    if not any(change.row.ours for change in found):
+        print("error: the baseline has none of these kernels and sizes", file=sys.stderr)
+        return UNUSABLE
+    return FAILED if any(change.fails for change in found) else OK
 
 
-def verdict(row: Row) -> str:
-    """What to say of a contender's outputs beside their error."""
-    if not row.same_precision:
-        return "  other precision"
-    return "" if row.passed else "  WRONG"
+def _unpaired(now: Sequence[Row], then: Sequence[Row]) -> list[str]:
+    here, there = {row.key: row for row in now}, {row.key: row for row in then if row.times}
+    return [
+        f"{row.workload:20} {row.size:18} {row.contender:18} {where}"
+        for mine, others, where in ((here, there, "not in the baseline"), (there, here, "not run now"))
+        for key, row in mine.items()
+        if key not in others and row.ours
+    ]
 
 
-def write_csv(path: Path, rows: Sequence[Row], card: str) -> None:
-    """The rows with what is needed to repeat them: date, card, versions, command."""
-    facts = provenance(card)
-    names = [f.name for f in fields(Row)]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [*names, *facts])
-        writer.writeheader()
-        writer.writerows({**asdict(row), **facts} for row in rows)
-
-
-def provenance(card: str) -> dict[str, Any]:
-    """Where figures come from."""
-    from phobos_nb import __version__
-    from phobos_nb.cuda.driver import package_versions
-
-    now = datetime.datetime.now(datetime.UTC)
-    return {
-        "date": now.strftime("%Y-%m-%d %H:%M UTC"),
-        "card": card,
-        "phobos_nb": __version__,
-        **package_versions(),
-        "command": "phobos-nb " + " ".join(sys.argv[1:]),
-    }
+def pins(text: str) -> Mapping[str, int]:
+    """Numbers by name from "X=V Y=V"; `ArgumentTypeError` for anything else."""
+    found: dict[str, int] = {}
+    for part in text.split():
+        name, equals, value = part.partition("=")
+        try:
+            found[name] = int(value, 0)
+        except ValueError:
+            equals = ""
+        if not equals or not name.isidentifier():
+            raise argparse.ArgumentTypeError(f'wanted "NAME=VALUE ...", got {part!r}')
+    return found

@@ -81,8 +81,9 @@ TENSOR_MODES = _gemm_peers(
     cublas_fast_16f="32F_FAST_16F", cublasSgemm="32F", cublas_fast_tf32="32F_FAST_TF32"
 )
 """Like for like first: f32 arrays rounded to f16 for the tensor cores."""
-FAST_MODES = frozenset({"cublas_fast_tf32", "cublas_fast_16f"})
-F16_MODES = _gemm_peers(cublas_f32_sums="32F")
+F16_MODES = _gemm_peers(cublas_f32_sums="32F", cublas_f16_sums="16F")
+FAST = {"cublas_fast_tf32": "tf32", "cublas_fast_16f": "fp16tcf32acc"}
+SLOW = {"cublas_fast_tf32": "tf32", "cublasSgemm": "fp32"}
 GEMM_SCALARS = {"alpha": 1.0, "beta": 0.5}
 
 WORKLOADS: dict[str, Workload] = {
@@ -90,23 +91,24 @@ WORKLOADS: dict[str, Workload] = {
     for w in (
         Workload(
             "gemm_fp32", "gemm_fp32.ph", GEMM_SIZES, _gemm, 1e-5, GEMM_SCALARS,
-            flops=_gemm_flops, peers=F32_MODES, other_precision=FAST_MODES, unit="fp32",
+            flops=_gemm_flops, peers=F32_MODES, unit="fp32", units=FAST,
         ),
         Workload(
             "gemm_fp32_any", "gemm_fp32_any.ph", GEMM_SIZES[:3], _gemm, 1e-5, GEMM_SCALARS,
-            flops=_gemm_flops, peers=F32_MODES, other_precision=FAST_MODES, unit="fp32",
+            flops=_gemm_flops, peers=F32_MODES, unit="fp32", units=FAST,
         ),
         Workload(
             "gemm_fp16tc_fp32acc", "gemm_fp16tc_fp32acc.ph", GEMM_SIZES, _gemm, 1e-3, GEMM_SCALARS,
             flops=_gemm_flops, peers=TENSOR_MODES, unit="fp16tcf32acc",
-            other_precision=frozenset({"cublasSgemm", "cublas_fast_tf32"}),
+            units=SLOW,
         ),
         Workload(
             "gemm_fp16", "gemm_fp16.ph", GEMM_SIZES, _gemm, 2e-3, GEMM_SCALARS,
             flops=_gemm_flops, peers=F16_MODES, unit="fp16tcf32acc",
+            units={"cublas_f16_sums": "fp16tc"},
         ),
         Workload(
-            "saxpy", "saxpy_fp32.ph", ({"N": 2**28},), _saxpy, 1e-6, {"a": 0.5},
+            "saxpy_fp32", "saxpy_fp32.ph", ({"N": 2**28},), _saxpy, 1e-6, {"a": 0.5},
             traffic=lambda e: 3 * 4 * e["N"], peers=lambda v: peers.saxpy(v, v["a"]),
         ),
         Workload(
@@ -133,4 +135,12 @@ WORKLOADS: dict[str, Workload] = {
         ),
     )
 }  # fmt: skip
-"""By name; tolerances follow from operation counts: sqrt(K) * 2^-24 for f32 sums, 2^-11 for f16."""
+"""By name, in the order of the table. Tolerances follow from operation counts: sqrt(K) * 2^-24 for f32
+sums, 2^-11 for f16."""
+
+ALIASES = {
+    "flash_fp32": "flash_attention_fp32",
+    "flash_fp16": "flash_attention_fp16",
+    "saxpy": "saxpy_fp32",
+}
+"""Other names of benchmarks: those of the original program, and short ones."""

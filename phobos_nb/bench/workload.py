@@ -8,7 +8,8 @@ from typing import Any
 
 Extents = Mapping[str, int]
 Values = Mapping[str, Any]
-Contenders = dict[str, Callable[[], object]]
+Work = Callable[[], object]
+Contenders = dict[str, Work]
 
 
 PEAKS = {
@@ -36,9 +37,9 @@ class Workload:
     file: below the examples folder. sizes: extents by symbol. scalars: by parameter name.
     answer(values) -> outputs by name in float64, computed with the arrays' own library.
     flops and traffic count operations and the fewest bytes for given extents, 0 where they say nothing.
-    tolerance bounds ||out - answer|| / ||answer||. peers(values) -> contenders over the same arrays;
-    other_precision names those that compute in another one than ours, for orientation only. unit: the
-    arithmetic whose peak bounds us, a key of `PEAKS`.
+    tolerance bounds ||out - answer|| / ||answer||. peers(values) -> contenders over the same arrays,
+    like for like ones first. unit: the arithmetic that the kernel is for, a key of `arithmetic.NAMES`;
+    units: contenders with another one, for orientation only.
     """
 
     name: str
@@ -51,5 +52,5 @@ class Workload:
     traffic: Callable[[Extents], int] = not_counted
     peers: Callable[[Values], Contenders] = no_peers
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
-    other_precision: frozenset[str] = frozenset()
     unit: str = ""
+    units: Mapping[str, str] = field(default_factory=dict[str, str])

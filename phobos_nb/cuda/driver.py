@@ -171,6 +171,20 @@ def driver_version() -> tuple[int, int] | None:
 
 
 @cache
+def driver_release() -> str:
+    """The installed driver's own version, such as "580.65.06", by NVML; "" where it cannot be asked."""
+    for name in ("libnvidia-ml.so.1", "nvml.dll"):
+        try:
+            nvml = ctypes.CDLL(name)
+        except OSError:
+            continue
+        text = ctypes.create_string_buffer(80)
+        if nvml.nvmlInit_v2() == 0 and nvml.nvmlSystemGetDriverVersion(text, 80) == 0:
+            return text.value.decode()
+    return ""
+
+
+@cache
 def first_capability() -> tuple[int, int] | None:
     """The compute capability of GPU 0, asked without CuPy; None without a GPU."""
     driver, device = library(), ctypes.c_int(0)

@@ -73,37 +73,60 @@ def tensors(arrays: Arrays) -> dict[str, Any]:
 
 
 def saxpy(arrays: Arrays, a: float) -> Contenders:
-    """Torch's in-place multiply-add; CuPy's generated kernel."""
+    """cublasSaxpy; torch's in-place multiply-add; CuPy's generated kernel."""
     x, y = arrays["X"], arrays["Y"]
     fused = cupy().ElementwiseKernel("T a, T x", "T y", "y = a * x + y", "saxpy_peer")
     factor = x.dtype.type(a)
-    found: Contenders = {"cupy": lambda: fused(factor, x, y)}
+    found: Contenders = {"cublasSaxpy": cublas_saxpy(x, y, a), "cupy": lambda: fused(factor, x, y)}
     if torch() is not None:
         t = tensors(arrays)
         found["torch"] = lambda: t["Y"].add_(t["X"], alpha=a)
     return found
 
 
+def cublas_saxpy(x: Any, y: Any, a: float) -> Work:
+    """Y = a * X + Y by cublasSaxpy on contiguous CuPy arrays of f32, on CuPy's current stream."""
+    import numpy as np
+
+    module = cupy()
+    cublas = importlib.import_module("cupy_backends.cuda.libs.cublas")
+    handle = module.cuda.device.get_cublas_handle()
+    factor, stream = np.array([a], np.float32), module.cuda.get_current_stream
+    address, size = factor.ctypes.data, x.size
+
+    def run(keep: Any = factor) -> None:  # noqa: ARG001 - keeps the factor's memory alive
+        cublas.setStream(handle, stream().ptr)
+        cublas.saxpy(handle, size, address, x.data.ptr, 1, y.data.ptr, 1)
+
+    return run
+
+
 def transpose(arrays: Arrays) -> Contenders:
-    """Torch's copy of a transposed view."""
+    """Copy of a transposed view by torch, else by CuPy."""
     if torch() is None:
-        return {}
+        return {"cupy": lambda: cupy().copyto(arrays["B"], arrays["A"].T)}
     t = tensors(arrays)
     return {"torch": lambda: t["B"].copy_(t["A"].t())}
 
 
 def softmax(arrays: Arrays) -> Contenders:
-    """torch.softmax over the last axis."""
+    """torch.softmax over the last axis, else the same in CuPy's operations."""
     if torch() is None:
-        return {}
+        return {"cupy": lambda: cupy().copyto(arrays["Y"], cupy_softmax(arrays["X"]))}
     t = tensors(arrays)
     return {"torch": lambda: torch().softmax(t["X"], -1, out=t["Y"])}
 
 
+def cupy_softmax(x: Any) -> Any:
+    """Softmax over the last axis, operation by operation."""
+    e = cupy().exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
 def layer_norm(arrays: Arrays, eps: float) -> Contenders:
-    """Torch's layer norm, in the form that writes into given arrays."""
+    """Torch's layer norm, in the form that writes into given arrays, else CuPy's operations."""
     if torch() is None:
-        return {}
+        return {"cupy": lambda: cupy().copyto(arrays["Y"], cupy_layer_norm(arrays, eps))}
     t = tensors(arrays)
     norm = torch().ops.aten.native_layer_norm
     shape = [arrays["W"].shape[0]]
@@ -114,13 +137,21 @@ def layer_norm(arrays: Arrays, eps: float) -> Contenders:
     }
 
 
+def cupy_layer_norm(arrays: Arrays, eps: float) -> Any:
+    """Layer norm over the last axis, operation by operation."""
+    x = arrays["X"] - arrays["X"].mean(axis=-1, keepdims=True)
+    scale = 1 / cupy().sqrt((x * x).mean(axis=-1, keepdims=True) + x.dtype.type(eps))
+    return x * scale * arrays["W"] + arrays["B"]
+
+
 def attention(arrays: Arrays, scale: float) -> Contenders:
     """Torch's scaled_dot_product_attention by each back end that takes the dtype, on [1, H, N, D].
 
-    They allocate their result, so each also pays for a copy of it into O.
+    They allocate their result, so each also pays for a copy of it into O. Without torch it is two
+    batched products by cuBLAS and a softmax, all scores in memory, by CuPy.
     """
     if torch() is None:
-        return {}
+        return {"cupy": lambda: cupy().copyto(arrays["O"], cupy_attention(arrays, scale))}
     attend = importlib.import_module("torch.nn.attention")
     t = {name: x[None] for name, x in tensors(arrays).items()}
     call = torch().nn.functional.scaled_dot_product_attention
@@ -138,6 +169,13 @@ def attention(arrays: Arrays, scale: float) -> Contenders:
         if _works(run):
             found[label] = run
     return found
+
+
+def cupy_attention(arrays: Arrays, scale: float) -> Any:
+    """softmax(scale * Q K^T) V with all scores in memory."""
+    q, k, v = arrays["Q"], arrays["K"], arrays["V"]
+    scores = q.dtype.type(scale) * (q @ k.swapaxes(-1, -2))
+    return cupy_softmax(scores) @ v
 
 
 def _works(work: Work) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import statistics
 import sys
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -63,6 +64,34 @@ def captured_or_none(work: Work, stream: Any, repeats: int) -> Any:
         return None
 
 
+class Interleaved:
+    """Contenders timed side by side: every round samples each once, in a new random order.
+
+    contenders: name -> a function that makes one sample, in milliseconds per call. What they share in a
+    round, such as the clock, cancels in comparisons round by round.
+    """
+
+    def __init__(self, contenders: Mapping[str, Callable[[], float]], seed: int = 0) -> None:
+        self._contenders = dict(contenders)
+        self._shuffle = random.Random(seed).shuffle
+        self.times: dict[str, list[float]] = {name: [] for name in contenders}
+
+    def warm(self, seconds: float) -> None:
+        """Rounds that do not count, for at least so long: a GPU that was idle runs at another clock."""
+        end = time.perf_counter() + seconds
+        while self._contenders and time.perf_counter() < end:
+            for sample in self._contenders.values():
+                sample()
+
+    def run(self, rounds: int) -> None:
+        """So many rounds more."""
+        order = list(self._contenders)
+        for _ in range(rounds):
+            self._shuffle(order)
+            for name in order:
+                self.times[name].append(self._contenders[name]())
+
+
 def time_interleaved(
     contenders: Mapping[str, Work],
     *,
@@ -71,21 +100,22 @@ def time_interleaved(
     graph: bool = True,
     seed: int = 0,
 ) -> dict[str, Sample]:
-    """Time contenders side by side: every round runs each once, in a new random order.
-
-    A round's figure is the mean over `inner` calls between two events. With `graph` the inner calls
-    are one captured graph where they can be, so that host time stays out of short kernels.
-    """
+    """Time contenders on the GPU in interleaved rounds; see `sampler` for `inner` and `graph`."""
     stream = cupy().cuda.Stream(non_blocking=True)
-    runs = {name: _warm(work, stream, inner, graph) for name, work in contenders.items()}
-    order = list(runs)
-    shuffle = random.Random(seed).shuffle
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(rounds):
-        shuffle(order)
-        for name in order:
-            times[name].append(time_once(runs[name], stream) / inner)
-    return {name: Sample(tuple(found)) for name, found in times.items()}
+    samplers = {name: sampler(work, stream, inner, graph) for name, work in contenders.items()}
+    found = Interleaved(samplers, seed)
+    found.run(rounds)
+    return {name: Sample(tuple(times)) for name, times in found.times.items()}
+
+
+def sampler(work: Work, stream: Any, inner: int = 1, graph: bool = True) -> Callable[[], float]:
+    """A function that makes one sample: the mean over `inner` calls between two events, in milliseconds.
+
+    With `graph` the inner calls are one captured graph where they can be, so that host time stays out
+    of short kernels.
+    """
+    run = _warm(work, stream, inner, graph)
+    return lambda: time_once(run, stream) / inner
 
 
 def _warm(work: Work, stream: Any, inner: int, graph: bool) -> Work:

@@ -1,6 +1,5 @@
-"""The benchmark's own parts that need no GPU: its answers, its verdicts, its CSV."""
+"""The bundled benchmarks' answers, and how outputs are checked against them."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +7,7 @@ import pytest
 
 import phobos_nb as ph
 from phobos_nb.arguments.make import random_arguments
-from phobos_nb.bench.command import format_row, write_csv
-from phobos_nb.bench.harness import OURS, Row, poison, relative_error, verify
+from phobos_nb.bench.harness import poison, relative_error, verify
 from phobos_nb.bench.table import WORKLOADS
 from phobos_nb.contract import TensorParameter
 
@@ -46,26 +44,3 @@ def test_errors_are_relative_and_nan_is_infinite():
     numbers = np.zeros(3, np.int32)
     poison(numbers)
     assert (numbers == np.iinfo(np.int32).min).all()
-
-
-def test_csv_holds_what_repeats_a_figure(tmp_path):
-    """Card, versions, date and command stand in every row."""
-    row = Row("saxpy", "1024", OURS, "TILE=256", 1e-8, True, 0.5, 0.4, float("nan"), 24.0, 1.1)
-    write_csv(tmp_path / "out.csv", [row, row], "a card")
-    with (tmp_path / "out.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 2
-    assert rows[0]["card"] == "a card"
-    assert rows[0]["command"].startswith("phobos-nb")
-    assert float(rows[0]["median"]) == 0.5
-    assert {"date", "phobos_nb", "torch", "driver_cuda"} <= set(rows[0])
-
-
-def test_rows_say_percent_of_peak_and_other_precisions():
-    """A peer of another precision is never called wrong; one of ours is; the peak shows when known."""
-    row = Row("gemm_fp32", "1024", "cublas_fast_tf32", "", 1e-3, False, same_precision=False)
-    assert format_row(row).rstrip().endswith("other precision")
-    assert "peak" not in format_row(row)
-    ours = Row("gemm_fp32", "1024", OURS, "", 1e-3, False, peak_percent=71.25)
-    assert " 71.2 % of peak" in format_row(ours)
-    assert "WRONG" in format_row(ours)
