@@ -141,6 +141,7 @@ class LaunchContract:
     shared_bytes: total per CTA; `dynamic_shared` says that it is passed at launch (above 48 KB).
     constants: the configuration it was compiled for, such as TILE_M.
     outputs: what it prints and asserts, in order of appearance.
+    cluster: CTAs of a cluster along each axis; a grid holds whole clusters.
     """
 
     kernel: str
@@ -157,6 +158,7 @@ class LaunchContract:
     promises: Mapping[str, int] = field(default_factory=dict[str, int])
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     outputs: tuple[Output, ...] = ()
+    cluster: tuple[int, int, int] = (1, 1, 1)
 
     @property
     def tensors(self) -> tuple[TensorParameter, ...]:
@@ -257,6 +259,7 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
         "arguments": tuple(EntryArgument(**a) for a in data["arguments"]),
         "grid": GridRule((axes[0], axes[1], axes[2]), data["grid"]["problem"]),
         "variant": Variant(**data["variant"]),
+        "cluster": tuple(data.get("cluster", (1, 1, 1))),
         "outputs": tuple(
             Output(o["text"], o["line"], o["fails"], tuple(o["types"])) for o in data.get("outputs", ())
         ),

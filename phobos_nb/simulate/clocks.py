@@ -3,12 +3,13 @@
 An access is stamped with its warp's own time. It is ordered before a later access when the later
 warp knows that time. `Epochs` serves kernels whose only synchronisation is the barrier of the whole
 CTA: everybody knows everything up to the CTA's last barrier. `VectorClocks` serves all others: each
-warp knows a time of its own for every other warp.
+warp knows a time of its own for every other warp, and for every engine that copies for them.
 
 Note [Access records]
 A record is one int64: time (20 bits), operation (16 bits), two flags, and the thread's number in the
 grid (25 bits). 0 is "never accessed"; times start at 1. `PENDING` is the time of an asynchronous
-copy in flight: later than anything anybody knows.
+copy in flight: later than anything anybody knows. Times from `FIRST_PENDING` on are accesses of the
+asynchronous proxy under way, one time each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from phobos_nb.simulate.agents import LANES, Agents
 from phobos_nb.simulate.values import Bools, Ints, Value, is_array
 
 TIME_SHIFT = 43
@@ -26,7 +28,10 @@ ATOMIC = 1 << 26
 SEVERAL = 1 << 25
 THREAD_MASK = (1 << 25) - 1
 OP_MASK = (1 << 16) - 1
+IDENTITY = OP_MASK << OP_SHIFT | THREAD_MASK
+"""The bits of a record that name the operation and the agent."""
 PENDING = (1 << 20) - 1
+FIRST_PENDING = PENDING - (1 << 17)
 
 
 class Threads(Protocol):
@@ -46,6 +51,10 @@ class Clocks(Protocol):
     """The order of accesses within the CTAs of a chunk."""
 
     rows: int
+
+    def row_of(self, threads: Threads) -> Ints:
+        """The row of a shadow's reads that each lane's are kept in."""
+        ...
 
     def stamp(self, threads: Threads) -> Value:
         """The time that an access of each lane gets now: an int or [lanes]."""
@@ -73,6 +82,11 @@ class Epochs:
         self.epochs = np.zeros(ctas, np.int64)
         self.common: int | None = 0
 
+    def row_of(self, threads: Threads) -> Ints:
+        """All in one row: no warp knows less than another."""
+        del threads
+        return np.zeros(1, np.int64)
+
     def stamp(self, threads: Threads) -> Value:
         """One more than the barriers passed."""
         return self.common + 1 if self.common is not None else self.epochs[threads.cta] + 1
@@ -98,42 +112,77 @@ class Epochs:
 
 
 class VectorClocks:
-    """`known[cta, w, v]`: the time of warp v up to which warp w knows of v's accesses."""
+    """`known[p, cta, w, a]`: the time of agent a up to which warp w knows of a's accesses.
 
-    def __init__(self, ctas: int, warps: int) -> None:
-        self.rows = warps
-        self.known = np.zeros((ctas, warps, warps), np.int64)
+    Plane 0 is what generic accesses of the warp may rely on. Planes 1 and 2 are what accesses of the
+    asynchronous proxy, to shared and to global memory, may rely on when the warp starts them: generic
+    accesses get there only by a proxy fence on the way (PTX ISA, "Causality order"). What an engine
+    did is known in all planes at once.
+    """
+
+    def __init__(self, ctas: int, agents: Agents) -> None:
+        self.agents = agents
+        self.rows = agents.columns
+        self.known = np.zeros((3, ctas, agents.warps, agents.columns), np.int64)
+        self.ticks = np.zeros((ctas, agents.per_cta), np.int64)
+        self.base = np.arange(ctas) % agents.cluster * agents.per_cta
+
+    def row_of(self, threads: Threads) -> Ints:
+        """The column of each lane's warp."""
+        return self.base[threads.cta] + threads.warp
 
     def stamp(self, threads: Threads) -> Value:
         """One more than what the lane's warp has made known to itself."""
-        return self.known[threads.cta, threads.warp, threads.warp] + 1
+        return self.known[0, threads.cta, threads.warp, self.row_of(threads)] + 1
 
     def floor(self, threads: Threads) -> int:
-        """The least that any active warp knows of any other."""
-        live = self.known[threads.active_ctas]
+        """The least that any active warp knows of any other agent."""
+        live = self.known[0, threads.active_ctas]
         return int(live.min()) if live.size else 0
 
     def unordered(self, threads: Threads, records: Ints) -> Bools:
-        """Later than what the lane's warp knows of the record's warp."""
-        other = ((records & THREAD_MASK) // 32) % self.rows
-        return (records >> TIME_SHIFT) > self.known[threads.cta, threads.warp, other]
+        """Later than what the lane's warp knows of the record's agent."""
+        known = self.known[0, threads.cta, threads.warp, self.agent_of(records)]
+        return (records >> TIME_SHIFT) > known
+
+    def agent_of(self, records: Ints) -> Ints:
+        """The column of the agent that each record names."""
+        return ((records & THREAD_MASK) // LANES) % self.rows
+
+    def behind(self, cta: int, warp: int, records: Ints, plane: int) -> tuple[Bools, Bools]:
+        """Of records of any shape, which a warp does not know, and which its engines may not rely on."""
+        times, agents = records >> TIME_SHIFT, self.agent_of(records)
+        return times > self.known[0, cta, warp, agents], times > self.known[plane, cta, warp, agents]
 
     def barrier(self, ctas: Ints) -> None:
         """Publish every warp's time to every warp of these CTAs."""
-        diagonal = np.arange(self.rows)
-        self.known[ctas[:, None], diagonal, diagonal] += 1
-        self.known[ctas] = self.known[ctas].max(1, keepdims=True)
-        _check_time(int(self.known[ctas].max()))
+        warps = np.arange(self.agents.warps)
+        self.known[0, ctas[:, None], warps, self.base[ctas][:, None] + warps] += 1
+        self.known[:, ctas] = self.known[:, ctas].max(2, keepdims=True)
+        _check_time(int(self.known[0, ctas].max()))
 
     def publish(self, cta: int, warp: int) -> NDArray[np.int64]:
         """What a warp hands over when it arrives somewhere: all it knows, its own past included."""
-        self.known[cta, warp, warp] += 1
-        _check_time(int(self.known[cta, warp, warp]))
-        return self.known[cta, warp].copy()
+        own = self.base[cta] + warp
+        self.known[0, cta, warp, own] += 1
+        _check_time(int(self.known[0, cta, warp, own]))
+        return self.known[:, cta, warp].copy()
 
     def learn(self, cta: int, warp: int, clock: NDArray[Any]) -> None:
         """A warp that waited for others knows what they handed over."""
-        np.maximum(self.known[cta, warp], clock, out=self.known[cta, warp])
+        known = self.known[:, cta, warp]
+        np.maximum(known, clock, out=known)
+
+    def fence(self, cta: int, warp: int, planes: tuple[int, ...]) -> None:
+        """A proxy fence: what the warp knows and did holds for the asynchronous proxy from here on."""
+        self.publish(cta, warp)
+        for plane in planes:
+            self.known[plane, cta, warp] = self.known[0, cta, warp]
+
+    def tick(self, cta: int, column: int) -> tuple[int, int]:
+        """An engine of a CTA has finished something: its column in the cluster, and the time of that."""
+        self.ticks[cta, column] += 1
+        return int(self.base[cta]) + column, int(self.ticks[cta, column])
 
 
 def records_of(threads: Threads, stamp: Value, op: int, flags: int = 0) -> Ints:
@@ -148,5 +197,5 @@ def thread_of_records(records: Ints) -> Ints:
 
 
 def _check_time(time: int) -> None:
-    if time >= PENDING - 1:
-        raise OverflowError("more than a million synchronisations in one CTA")
+    if time >= FIRST_PENDING - 1:
+        raise OverflowError(f"more than {FIRST_PENDING} synchronisations in one CTA")

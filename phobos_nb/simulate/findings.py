@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.simulate.clocks import OP_MASK, OP_SHIFT
 from phobos_nb.simulate.machine import Machine
-from phobos_nb.simulate.records import FaultKind
-from phobos_nb.simulate.shadow import Conflict, in_flight, operation_of, thread_of
+from phobos_nb.simulate.records import FaultKind, RaceKind
+from phobos_nb.simulate.shadow import Conflict, in_flight, operation_of
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import Bools, Ints, Ref
 
@@ -60,14 +61,14 @@ def report_conflict(
     """Record a race between an access and the earlier ones that its conflict names."""
     if not conflict.bad.any():
         return
-    ops = np.where(conflict.bad, conflict.records >> 27 & 0xFFFF, -1)
+    ops = np.where(conflict.bad, conflict.records >> OP_SHIFT & OP_MASK, -1)
     for other in np.unique(ops[conflict.bad]).tolist():
         chosen = conflict.bad & (ops == other)
         k, lane = _first(chosen)
         record = int(conflict.records[k, lane])
-        cta, thread = m.owner(thread_of(record))
+        cta, thread = m.owner(record)
         m.recorder.race(
-            "copy in flight" if in_flight(record) else conflict.kind,
+            kind_of(conflict.kind, record),
             (operation_of(record), op),
             (cta, m.cta_of(s, lane)),
             (thread, int(s.thread[lane])),
@@ -77,13 +78,20 @@ def report_conflict(
         )
 
 
+def kind_of(kind: RaceKind, record: int) -> RaceKind:
+    """What to call a race with the access of a record: under way, it is told by that."""
+    if not in_flight(record):
+        return kind
+    return "read in flight" if kind == "write after read" else "copy in flight"
+
+
 def element_of_unit(ref: Ref, s: Strand, lane: int, unit: int, size: int) -> tuple[int, ...]:
     """How a person names a shadow unit: byte offset in shared memory, index in a tensor."""
     origin = ref.memory.origin(ref.dtype, s.cta[lane : lane + 1])
     start = int(np.asarray(origin).reshape(-1)[0]) * ref.dtype.itemsize
     offset = unit * size - start
     if ref.memory.space == "shared":
-        return (offset,)
+        return (offset % ref.memory.allocation.stride,)
     return ref.memory.index_of(offset // ref.dtype.itemsize, ref.dtype.itemsize)
 
 

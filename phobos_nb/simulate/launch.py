@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from phobos_nb.contract import EntryArgument, LaunchContract
+from phobos_nb.simulate.agents import Agents
 from phobos_nb.simulate.clocks import Clocks, Epochs, VectorClocks
 from phobos_nb.simulate.decode import decode, find_kernel
 from phobos_nb.simulate.machine import LaunchShape, Machine, Watch, shadows_for
@@ -19,7 +21,6 @@ from phobos_nb.simulate.recorder import Cta, Recorder, Stopped
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.simulate.schedule import run_chunk
 from phobos_nb.simulate.shadow import Shadow
-from phobos_nb.simulate.strand import WARP
 from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
 from phobos_nb.simulate.writers import Writers
 
@@ -77,8 +78,8 @@ def simulate(
     kernel = find_kernel(module)
     program = decode(kernel)
     arrays = {t.name: np.asarray(arguments[t.name]) for t in contract.tensors}
-    shape = LaunchShape(contract.threads, grid or contract.grid.shape(symbols(contract, arrays)))
-    numbers = np.arange(int(np.prod(shape.grid))) if ctas is None else np.array(ctas, np.int64)
+    shape = launch_shape(program, contract, grid or contract.grid.shape(symbols(contract, arrays)))
+    numbers = chosen_ctas(shape, ctas)
     dtypes = [element_dtype(v.type) for v in kernel.body.block.args]
 
     def run(poison: int, watch: Watch) -> _Launch:
@@ -126,6 +127,7 @@ class _Launch:
         self.counts = [0] * len(program.code)
         self.masked: dict[int, int] = {}
         self.prints: list[tuple[int, str]] = []
+        self.issuers: dict[int, int] = {}
         self.shadows: dict[int, Shadow] = {}
         self.probe: Probe | None = None
         recorder.reasons = program.reasons
@@ -145,9 +147,11 @@ class _Launch:
         """Run the CTAs with these linear numbers, in chunks that fit in memory."""
         if not len(numbers):
             return
+        each = self.shape.agents.cluster
         if seed:
-            numbers = np.random.default_rng(seed).permutation(numbers)
-        size = self._chunk_size()
+            clusters = np.random.default_rng(seed).permutation(numbers.reshape(-1, each))
+            numbers = clusters.reshape(-1)
+        size = max(1, self._chunk_size() // each) * each
         try:
             for start in range(0, len(numbers), size):
                 machine = self._machine(numbers[start : start + size])
@@ -163,9 +167,9 @@ class _Launch:
         return max(1, min(CHUNK_LANES, by_bytes) // self.shape.threads)
 
     def _machine(self, numbers: Ints) -> Machine:
-        count, threads = len(numbers), self.shape.threads
+        count = len(numbers)
         clocks: Clocks = (
-            VectorClocks(count, threads // WARP) if self.program.needs_clocks else Epochs(count)
+            VectorClocks(count, self.shape.agents) if self.program.needs_clocks else Epochs(count)
         )
         shared = SharedMemory(count, self.contract.shared_bytes, self.poison)
         if self.watch.races:
@@ -184,13 +188,14 @@ class _Launch:
             self.contract.target,
             masked=self.masked,
             prints=self.prints,
+            issuers=self.issuers,
         )
 
     def _prepare_shadows(self, clocks: Clocks) -> None:
         """Global shadows live for the launch, but the clocks of a chunk order its accesses."""
         written = {t.name for t in self.contract.tensors if t.writes}
         if not self.shadows:
-            self.shadows.update(shadows_for(self.tensors, written, clocks, self.shape.threads))
+            self.shadows.update(shadows_for(self.tensors, written, clocks, self.numbers))
         for shadow in self.shadows.values():
             shadow.enter_reads()
             shadow.clocks = clocks
@@ -199,7 +204,12 @@ class _Launch:
         if not self.watch.races or not self.contract.shared_bytes:
             return None
         units = len(shared.allocation.buffer) // self.watch.unit
-        return Shadow(units, clocks, self.shape.threads, across=False, unit=self.watch.unit)
+        return Shadow(units, clocks, self.numbers, across=False, unit=self.watch.unit)
+
+    @property
+    def numbers(self) -> int:
+        """Numbers in the grid that one cluster takes."""
+        return self.shape.agents.numbers * self.shape.agents.cluster
 
     def result(self, outputs: dict[str, Array], ctas: int) -> SimulationResult:
         """Everything that was seen."""
@@ -223,9 +233,30 @@ class _Launch:
             [text.removesuffix("\n") for _, text in self.prints],
             sum(recorder.instructions),
             ctas,
-            Writers(self.shape, self.tensors, self.shadows, self.program.places),
+            Writers(self.shape, self.tensors, self.shadows, self.program.places, self.issuers),
             [] if self.probe is None else self.probe.operands,
         )
+
+
+def launch_shape(program: Program, contract: LaunchContract, grid: Cta) -> LaunchShape:
+    """The shape of a launch; `ValueError` where clusters do not fill the grid."""
+    cluster = contract.cluster
+    if any(n % c for n, c in zip(grid, cluster, strict=True)):
+        raise ValueError(f"a grid of {grid} CTAs is not made of whole clusters of {cluster}")
+    size = math.prod(cluster)
+    agents = Agents(contract.threads, program.mbarriers, program.stores, program.products, size)
+    return LaunchShape(contract.threads, grid, cluster, agents)
+
+
+def chosen_ctas(shape: LaunchShape, ctas: Sequence[int] | None) -> Ints:
+    """The numbers of the CTAs to run: all, or the clusters of the given linear numbers."""
+    size = shape.agents.cluster
+    if ctas is None:
+        return np.arange(math.prod(shape.grid))
+    if size == 1:
+        return np.array(ctas, np.int64)
+    clusters = dict.fromkeys((shape.number(np.array(ctas, np.int64)) // size).tolist())
+    return (np.array(list(clusters))[:, None] * size + np.arange(size)).reshape(-1)
 
 
 def symbols(contract: LaunchContract, arrays: Mapping[str, Array]) -> dict[str, int]:

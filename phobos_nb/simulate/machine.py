@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from phobos_nb.simulate.clocks import Clocks
+from phobos_nb.simulate.agents import Agents
+from phobos_nb.simulate.clocks import IDENTITY, THREAD_MASK, Clocks
 from phobos_nb.simulate.memory import Allocation, Memory, SharedMemory, Tensor
 from phobos_nb.simulate.operands import Probe
 from phobos_nb.simulate.recorder import Cta, Recorder
@@ -15,18 +16,48 @@ from phobos_nb.simulate.shadow import Shadow
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import Ints
 
+Part = TypeVar("Part")
+NOBODY = Agents(0)
+
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """Threads per CTA and CTAs per axis."""
+    """Threads per CTA, CTAs per axis of the grid and of a cluster, and who accesses memory.
+
+    CTAs are numbered cluster by cluster, x fastest in the cluster and among clusters: without clusters
+    that is their linear number.
+    """
 
     threads: int
     grid: Cta
+    cluster: Cta = (1, 1, 1)
+    agents: Agents = NOBODY
+
+    def ids(self, number: Any) -> tuple[Any, Any, Any]:
+        """Block ids of CTAs by their numbers: ints, or arrays of them."""
+        x, y, z = self.cluster
+        rank, whole = number % (x * y * z), number // (x * y * z)
+        across, up = self.grid[0] // x, self.grid[1] // y
+        inner = (rank % x, rank // x % y, rank // (x * y))
+        outer = (whole % across, whole // across % up, whole // (across * up))
+        return outer[0] * x + inner[0], outer[1] * y + inner[1], outer[2] * z + inner[2]
 
     def coordinates(self, cta: int) -> Cta:
-        """Block ids of a CTA by its linear number, x fastest."""
-        x, y, _ = self.grid
-        return cta % x, cta // x % y, cta // (x * y)
+        """Block ids of a CTA by its number."""
+        x, y, z = self.ids(cta)
+        return x, y, z
+
+    def number(self, linear: Ints) -> Ints:
+        """The numbers of CTAs by their linear numbers, x fastest in the whole grid."""
+        order = np.zeros(int(np.prod(self.grid)), np.int64)
+        x, y, z = self.ids(np.arange(len(order)))
+        order[x + self.grid[0] * (y + self.grid[1] * z)] = np.arange(len(order))
+        return order[linear]
+
+    def owner(self, thread: int) -> tuple[Cta, int]:
+        """CTA and thread of a thread's number in the grid."""
+        numbers = self.agents.numbers
+        return self.coordinates(thread // numbers), thread % numbers
 
 
 @dataclass
@@ -41,13 +72,14 @@ class Watch:
 
 @dataclass
 class Machine:
-    """The state of one chunk: `ctas` are the linear numbers of its CTAs.
+    """The state of one chunk: `ctas` are the numbers of its CTAs, whole clusters one after the other.
 
     `tensors` and `global_shadows` live for the whole launch, everything else for the chunk. Only
     tensors that the kernel writes have a shadow. `counts` are warp instructions per step; `traced` says
     that the events of the chunk's first CTA are recorded; `probe` looks at one element; `strands`
     receives the parts of a strand that split; `mbarriers` are groups of memory barriers by the
-    operation that made them; `masked` counts the lanes that conditions left out.
+    operation that made them; `masked` counts the lanes that conditions left out; `issuers` is the thread
+    that started what an engine did, by the engine's record.
     """
 
     shape: LaunchShape
@@ -67,6 +99,15 @@ class Machine:
     mbarriers: dict[int, Any] = field(default_factory=dict[int, Any])
     masked: dict[int, int] = field(default_factory=dict[int, int])
     prints: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    issuers: dict[int, int] = field(default_factory=dict[int, int])
+    _parts: dict[type, Any] = field(default_factory=dict[type, Any])
+
+    def part(self, kind: type[Part]) -> Part:
+        """The chunk's one object of a class, made on first use: state that only some kernels need."""
+        found = self._parts.get(kind)
+        if found is None:
+            found = self._parts[kind] = kind()
+        return found
 
     def shadow_of(self, memory: Memory) -> Shadow | None:
         """The race detector of a memory, `None` where nothing can race."""
@@ -80,23 +121,24 @@ class Machine:
         """Block ids of the CTA of one of a strand's lanes."""
         return self.shape.coordinates(int(self.ctas[strand.cta[position]]))
 
-    def owner(self, gid: int) -> tuple[Cta, int]:
-        """CTA and thread of a thread's number in the grid."""
-        return self.shape.coordinates(gid // self.shape.threads), gid % self.shape.threads
+    def owner(self, record: int) -> tuple[Cta, int]:
+        """CTA and thread that an access record names: who started it, for one by an engine."""
+        thread = record & THREAD_MASK
+        return self.shape.owner(self.issuers.get(record & IDENTITY, thread))
 
 
 def whole_chunk(machine: Machine, slots: int) -> Strand:
     """The strand of every lane of the chunk."""
-    threads = machine.shape.threads
+    threads, numbers = machine.shape.threads, machine.shape.agents.numbers
     count = len(machine.ctas)
     cta = np.repeat(np.arange(count), threads)
     thread = np.tile(np.arange(threads), count)
-    gid = machine.ctas[cta] * threads + thread
+    gid = machine.ctas[cta] * numbers + thread
     return Strand(np.arange(count * threads), thread, cta, gid, slots)
 
 
 def shadows_for(
-    tensors: dict[str, Tensor], written: set[str], clocks: Clocks, threads: int
+    tensors: dict[str, Tensor], written: set[str], clocks: Clocks, numbers: int
 ) -> dict[int, Shadow]:
     """Race detectors for the allocations of the tensors that a kernel writes."""
     shadows: dict[int, Shadow] = {}
@@ -104,7 +146,7 @@ def shadows_for(
         allocation: Allocation = tensors[name].allocation
         unit = smallest_unit(allocation, tensors)
         units = len(allocation.buffer) // unit
-        shadows[id(allocation)] = Shadow(units, clocks, threads, across=True, unit=unit)
+        shadows[id(allocation)] = Shadow(units, clocks, numbers, across=True, unit=unit)
     return shadows
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from phobos_nb.simulate.clocks import VectorClocks, records_of, thread_of_records
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.program_points import BLOCKED
-from phobos_nb.simulate.shadow import operation_of, thread_of
+from phobos_nb.simulate.shadow import operation_of
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import Ints, Value
 
@@ -27,16 +27,16 @@ class MBarriers:
     phase. passed: the phase that each warp has waited for last.
     """
 
-    def __init__(self, number: int, ctas: int, warps: int) -> None:
+    def __init__(self, number: int, ctas: int, clock: tuple[int, int]) -> None:
         shape = (ctas, number)
         self.count = np.zeros(shape, np.int64)
         self.made = np.zeros(shape, np.int64)
         self.pending = np.zeros(shape, np.int64)
         self.bytes = np.zeros(shape, np.int64)
         self.phase = np.zeros(shape, np.int64)
-        self.gathered = np.zeros((*shape, warps), np.int64)
-        self.handed = np.zeros((*shape, warps), np.int64)
-        self.passed = np.zeros((*shape, warps), np.int64)
+        self.gathered = np.zeros((*shape, *clock), np.int64)
+        self.handed = np.zeros((*shape, *clock), np.int64)
+        self.passed = np.zeros((*shape, clock[1]), np.int64)
 
     def complete(self) -> None:
         """End the phases for which nothing is pending any more."""
@@ -159,7 +159,7 @@ def _check_known(m: Machine, s: Strand, group: MBarriers, cta: Ints, number: Int
     if late.any():
         lane = int(late.argmax())
         record = int(records[lane])
-        maker, thread = m.owner(thread_of(record))
+        maker, thread = m.owner(record)
         ctas, threads = (maker, m.cta_of(s, lane)), (thread, int(s.thread[lane]))
         barrier = int(number[int(np.searchsorted(s.active, lane))])
         ops = (operation_of(record), op)

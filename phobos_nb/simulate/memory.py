@@ -21,11 +21,13 @@ class Allocation:
     """A run of bytes that threads can address, with the typed views of it.
 
     `size` is what belongs to it; the buffer behind is padded to whole 256-byte units.
-    `address` is the byte address of its start as the cache and the banks see it.
+    `address` is the byte address of its start as the cache and the banks see it. `stride` is the
+    bytes of one CTA's part, where there are such parts.
     """
 
-    def __init__(self, size: int, address: int = 0, poison: int = POISON) -> None:
+    def __init__(self, size: int, address: int = 0, poison: int = POISON, stride: int = 0) -> None:
         self.size = size
+        self.stride = stride or max(size, 1)
         self.address = address
         self.buffer = np.full(-(-max(size, 1) // ALIGNMENT) * ALIGNMENT, poison, np.uint8)
         self._views: dict[Any, Array] = {}
@@ -76,7 +78,7 @@ class SharedMemory:
     def __init__(self, ctas: int, bytes_: int, poison: int = POISON) -> None:
         self.bytes = bytes_
         self.stride = -(-max(bytes_, 1) // ALIGNMENT) * ALIGNMENT
-        self.allocation = Allocation(ctas * self.stride, poison=poison)
+        self.allocation = Allocation(ctas * self.stride, poison=poison, stride=self.stride)
 
     def bounds(self, dtype: np.dtype[Any]) -> tuple[int, int]:
         """The CTA's own bytes."""

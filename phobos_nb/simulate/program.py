@@ -47,7 +47,8 @@ class Program:
     `ops[pc]` is the index of a step's operation in `places` and `operations`; `guards` are conditions
     that mask the accesses with the indices in a range; `arguments` are the slots of the entry's
     arguments; `shared_unit` the bytes of the smallest access to shared memory; `lane_bytes` a bound of
-    what the values of one lane take; `needs_clocks` says that warps meet elsewhere than at CTA barriers.
+    what the values of one lane take; `needs_clocks` says that warps meet elsewhere than at CTA barriers;
+    `mbarriers`, `stores` and `products` say which engines a CTA has, see `Agents`.
     """
 
     code: list[Step] = field(default_factory=list[Step])
@@ -61,6 +62,9 @@ class Program:
     shared_unit: int = 4
     lane_bytes: int = 0
     needs_clocks: bool = False
+    mbarriers: int = 0
+    stores: bool = False
+    products: bool = False
 
 
 Row = Callable[["Decoder", Operation], Step | None]

@@ -29,7 +29,14 @@ FaultKind = Literal[
     "assert",
     "trap",
 ]
-RaceKind = Literal["read after write", "write after read", "write after write", "copy in flight"]
+RaceKind = Literal[
+    "read after write",
+    "write after read",
+    "write after write",
+    "copy in flight",
+    "read in flight",
+    "missing proxy fence",
+]
 
 
 @dataclass(frozen=True)

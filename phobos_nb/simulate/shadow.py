@@ -14,6 +14,7 @@ import numpy as np
 
 from phobos_nb.simulate.clocks import (
     ATOMIC,
+    FIRST_PENDING,
     OP_MASK,
     OP_SHIFT,
     PENDING,
@@ -58,16 +59,16 @@ class _Read:
 class Shadow:
     """The access records of one memory of `units` units of `unit` bytes.
 
-    With `across` set the memory is shared by all CTAs, between which nothing is ever ordered.
+    With `across` set the memory is shared by all CTAs, between which nothing is ever ordered, except
+    within a cluster: `numbers` are those that the threads of a cluster take.
     """
 
-    def __init__(
-        self, units: int, clocks: Clocks, threads_per_cta: int, *, across: bool, unit: int
-    ) -> None:
+    def __init__(self, units: int, clocks: Clocks, numbers: int, *, across: bool, unit: int) -> None:
         self.writes = np.zeros(units, np.int64)
         self.reads = np.zeros((clocks.rows, units), np.int64)
         self.clocks = clocks
-        self.threads_per_cta = threads_per_cta
+        self.entered: set[int] = set()
+        self.numbers = numbers
         self.across = across
         self.unit = unit
         self.log: list[_Read] = []
@@ -105,8 +106,8 @@ class Shadow:
         bad = self._conflicts(threads, before, active, atomic=atomic)
         if bad is not None:
             found.append(Conflict("write after write", bad, before))
-        for row in self.reads:
-            seen = row.take(units)
+        for index in self.entered:
+            seen = self.reads[index].take(units)
             bad = self._conflicts(threads, seen, active, atomic=atomic)
             if bad is not None:
                 found.append(Conflict("write after read", bad, seen))
@@ -138,12 +139,16 @@ class Shadow:
 
     def _enter(self, entry: _Read) -> None:
         if len(self.reads) == 1:
+            self.entered.add(0)
             self._enter_row(self.reads[0], entry, entry.active)
             return
-        for warp in np.unique(entry.threads.warp).tolist():
-            mine = np.broadcast_to(entry.threads.warp == warp, entry.units.shape)
-            active = mine if entry.active is None else mine & entry.active
-            self._enter_row(self.reads[warp], entry, active)
+        rows = self.clocks.row_of(entry.threads)
+        for row in np.unique(rows).tolist():
+            self.entered.add(row)
+            active = np.broadcast_to(rows == row, entry.units.shape)
+            active = active if entry.active is None else active & entry.active
+            free = self.reads[row].take(entry.units) >> TIME_SHIFT < FIRST_PENDING
+            self._enter_row(self.reads[row], entry, active if free.all() else active & free)
 
     def _enter_row(self, row: Ints, entry: _Read, active: Bools | None) -> None:
         before = row.take(entry.units)
@@ -161,8 +166,8 @@ class Shadow:
         """Whether records are unknown to the lanes; in global memory also those of other CTAs."""
         late = self.clocks.unordered(threads, records)
         if self.across:
-            other = (records & THREAD_MASK) // self.threads_per_cta
-            late |= (other != threads.gid // self.threads_per_cta) & (records != 0)
+            other = (records & THREAD_MASK) // self.numbers
+            late |= (other != threads.gid // self.numbers) & (records != 0)
         return late
 
     def _conflicts(
@@ -172,7 +177,7 @@ class Shadow:
         if newest == 0 or (not self.across and newest >> TIME_SHIFT <= self.clocks.floor(threads)):
             return None
         others = ((records & THREAD_MASK) != threads.gid) | ((records & SEVERAL) != 0)
-        bad = self._unordered(threads, records) & (others | (records >> TIME_SHIFT == PENDING))
+        bad = self._unordered(threads, records) & (others | (records >> TIME_SHIFT >= FIRST_PENDING))
         if atomic:
             bad &= (records & ATOMIC) == 0
         if active is not None:
@@ -202,8 +207,8 @@ def thread_of(record: int) -> int:
 
 
 def in_flight(record: int) -> bool:
-    """Whether a record is an asynchronous copy that nobody has waited for."""
-    return record >> TIME_SHIFT == PENDING
+    """Whether a record is an asynchronous access that nobody has waited for."""
+    return record >> TIME_SHIFT >= FIRST_PENDING
 
 
 def _where_zero(records: Ints, active: Bools | None) -> Bools | None:

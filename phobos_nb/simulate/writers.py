@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from phobos_nb.simulate.clocks import IDENTITY
 from phobos_nb.simulate.machine import LaunchShape
 from phobos_nb.simulate.memory import Tensor
 from phobos_nb.simulate.records import Place
@@ -35,10 +36,12 @@ class Writers:
         tensors: Mapping[str, Tensor],
         shadows: Mapping[int, Shadow],
         places: Sequence[Place],
+        issuers: Mapping[int, int],
     ) -> None:
         self._shape = shape
         self._tensors = tensors
         self._places = places
+        self._issuers = issuers
         self._records = {key: (shadow.writes, shadow.unit) for key, shadow in shadows.items()}
 
     def of(self, tensor: str, index: Sequence[int]) -> Writer | None:
@@ -51,7 +54,9 @@ class Writers:
         record = int(records[held.position(index) // unit])
         if not record:
             return None
-        number = thread_of(record)
-        threads = self._shape.threads
-        cta = self._shape.coordinates(number // threads)
-        return Writer(self._places[operation_of(record)], cta, number % threads, number)
+        number = self._issuers.get(record & IDENTITY, thread_of(record))
+        cta, thread = self._shape.owner(number)
+        linear = cta[0] + self._shape.grid[0] * (cta[1] + self._shape.grid[1] * cta[2])
+        return Writer(
+            self._places[operation_of(record)], cta, thread, linear * self._shape.threads + thread
+        )

@@ -47,11 +47,9 @@ def _thread_id(m: Machine, s: Strand, axis: int) -> Value:
 
 
 def _block_id(m: Machine, s: Strand, axis: int) -> Value:
-    x, y, _ = m.shape.grid
     if m.shape.grid[axis] == 1:
         return 0
-    number = m.ctas
-    ids = (number % x, number // x % y, number // (x * y))[axis]
+    ids = m.shape.ids(m.ctas)[axis]
     return int(ids[0]) if len(ids) == 1 else ids[s.cta]
 
 

@@ -25,12 +25,12 @@ def _create(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, MBarrierCreateOp)
     r, index, number = d.slot(op.barriers), d.op, op.barriers.type.barriers.data
     d.program.needs_clocks = True
+    d.program.mbarriers += number
 
     def step(m: Machine, s: Strand) -> None:
         group = m.mbarriers.get(index)
         if group is None:
-            warps = m.shape.threads // 32
-            group = m.mbarriers[index] = MBarriers(number, len(m.ctas), warps)
+            group = m.mbarriers[index] = MBarriers(number, len(m.ctas), (3, m.clocks.rows))
         s.values[r] = group
 
     return step
