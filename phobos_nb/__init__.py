@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.compilation import Compilation as Compilation
+    from phobos_nb.compilation.dispatch_table import DispatchTable as DispatchTable
     from phobos_nb.compilation.kernel import Kernel as Kernel
     from phobos_nb.compilation.module import Module as Module
     from phobos_nb.compilation.module import compile as compile
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from phobos_nb.tune.autotune import autotune as autotune
     from phobos_nb.tune.live import autotune_live as autotune_live
     from phobos_nb.tune.result import Tuning as Tuning
+    from phobos_nb.tune.shapes_result import ShapesTuning as ShapesTuning
     from phobos_nb.views.autotune_widget import AutotuneWidget as AutotuneWidget
 
 __version__ = "0.1.0"
@@ -27,9 +29,11 @@ __version__ = "0.1.0"
 _HOMES = {
     "AutotuneWidget": "phobos_nb.views.autotune_widget",
     "Compilation": "phobos_nb.compilation.compilation",
+    "DispatchTable": "phobos_nb.compilation.dispatch_table",
     "Kernel": "phobos_nb.compilation.kernel",
     "Module": "phobos_nb.compilation.module",
     "PhobosError": "phobos_nb.diagnostics",
+    "ShapesTuning": "phobos_nb.tune.shapes_result",
     "Tuning": "phobos_nb.tune.result",
     "autotune": "phobos_nb.tune.autotune",
     "autotune_live": "phobos_nb.tune.live",
@@ -41,9 +45,11 @@ _HOMES = {
 __all__ = [
     "AutotuneWidget",
     "Compilation",
+    "DispatchTable",
     "Kernel",
     "Module",
     "PhobosError",
+    "ShapesTuning",
     "Tuning",
     "autotune",
     "autotune_live",

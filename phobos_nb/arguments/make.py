@@ -39,7 +39,7 @@ def random_arguments(
     `given` holds arrays and scalars by parameter name and extents by symbol. Extents that no given array
     fixes must be there, else `ArgumentTypeError` names them.
     """
-    extents = _extents(parameters, given)
+    extents = extents_of(parameters, given)
     values: dict[str, Any] = {}
     with findings(kernel) as found:
         for parameter in parameters:
@@ -57,7 +57,7 @@ def random_arguments(
     return values
 
 
-def _extents(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, int]:
+def extents_of(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, int]:
     """Extents by symbol, from given extents and the shapes of given arrays."""
     names = {p.name for p in parameters}
     extents = {n: v for n, v in given.items() if n not in names}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from phobos_nb import target as targets
 from phobos_nb.contract import Variant
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.language.typed import TypedKernel
+from phobos_nb.lower.choices import SPLIT
 from phobos_nb.options import CompileOptions, environment
 from phobos_nb.target import Target
 
@@ -41,6 +43,13 @@ class Configuration:
         return CompileOptions(
             self.target.name, bits, self.debug, self.drop_barrier, self.constants, role=self.role
         )
+
+    def of_call(self, typed: TypedKernel, choices: Mapping[str, int], variant: Variant) -> Configuration:
+        """What is compiled for a call; its k loop is only split where that is among the choices."""
+        constants = {**self.constants, **choices, **typed.constants}
+        if SPLIT not in choices:
+            constants.pop(SPLIT, None)
+        return replace(self, variant=variant, constants=constants)
 
 
 def resolve(options: CompileOptions) -> Configuration:

@@ -61,9 +61,9 @@ def choose_constants(
     if len(sides) == TILE_SIDES and not base.grid.problem and dot_shapes(base):
         others = {**fixed, **{n: v for n, v in chosen.items() if n not in [r.name for r in sides]}}
         values = {r.name: _fitting(r, extents) for r in sides}
-        best = choose_tile(typed, others, values, extents, target, _sms(target))
+        best = choose_tile(typed, others, values, extents, target, sms_of(target))
         return {**chosen, **{r.name: best[r.name] for r in sides}, **_split_of(best, fixed)}
-    _fill_the_gpu(roles, chosen, extents, _sms(target))
+    _fill_the_gpu(roles, chosen, extents, sms_of(target))
     return chosen
 
 
@@ -72,7 +72,8 @@ def _split_of(best: Mapping[str, int], fixed: Mapping[str, int]) -> dict[str, in
     return {SPLIT: best[SPLIT]} if SPLIT in best and SPLIT not in fixed else {}
 
 
-def _sms(target: Target) -> int:
+def sms_of(target: Target) -> int:
+    """SMs of the largest card of a target."""
     return max((card.sms for card in target.cards), default=SMS_WITHOUT_CARD)
 
 

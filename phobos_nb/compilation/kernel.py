@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.match import name_arguments, signature
@@ -19,6 +19,7 @@ from phobos_nb.compilation.call import Describe, SolvedCall, describe_host, host
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.defaults import choose_constants
+from phobos_nb.compilation.dispatch import Dispatch
 from phobos_nb.compilation.generic import DtypeParameters
 from phobos_nb.compilation.remembered import Identity
 from phobos_nb.contract import ScalarParameter, Variant
@@ -26,7 +27,7 @@ from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.language.unparse import unparse
-from phobos_nb.lower.choices import SPLIT
+from phobos_nb.lower.gemm_plan import OVERRIDES
 from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source
 from phobos_nb.target import Target
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from phobos_nb.simulate.compare import Difference
     from phobos_nb.simulate.records import SimulationResult
     from phobos_nb.tune.result import Tuning
+    from phobos_nb.tune.shapes_result import ShapesTuning
 
 LOG = logging.getLogger("phobos_nb")
 SIMULATION_OPTIONS = ("ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place", "probe")
@@ -60,6 +62,7 @@ class Kernel:
         self._program = program
         self._typed: dict[tuple[tuple[str, int], ...], TypedKernel] = {}
         self._constants: dict[object, dict[str, int]] = {}
+        self._dispatch: dict[tuple[str, str], Dispatch] = {}
         self._compilations: dict[tuple[object, ...], Compilation] = {}
         self._used: dict[str, int] = {}
         self._dispatcher: Dispatcher | None = None
@@ -256,7 +259,8 @@ class Kernel:
         values = {p.name: scalars.get(p.name, p.name) for p in self.parameters}
         device = device_name(current_device())
         call = solve(self, values, arrays.get, grid, configuration.target, device)
-        compilation = self._compiled_for(call, configuration)
+        dispatch = self._dispatch.get((device, configuration.target.name))
+        compilation = self._compiled_for(call, configuration, dispatch)
         return Prepared(
             compilation.plan,
             tuple(Code(partial(_cubin, x), partial(_ptx, x)) for x in compilation.launches),
@@ -266,15 +270,16 @@ class Kernel:
             synchronize=configuration.debug,
         )
 
-    def _compiled_for(self, call: SolvedCall, configuration: Configuration) -> Compilation:
+    def _compiled_for(
+        self, call: SolvedCall, configuration: Configuration, dispatch: Dispatch | None = None
+    ) -> Compilation:
         variant = choose_variant(
             call.arrays.values(), configuration.variant.index_bits, call.grid, call.typed.grid
         )
+        if dispatch is not None:
+            variant = dispatch.variant({**call.choices, **call.typed.constants}, variant)
         known = len(self._compilations)
-        constants = {**configuration.constants, **call.choices, **call.typed.constants}
-        if SPLIT not in call.choices:
-            constants.pop(SPLIT, None)
-        found = self._compilation(replace(configuration, variant=variant, constants=constants))
+        found = self._compilation(configuration.of_call(call.typed, call.choices, variant))
         if known and len(self._compilations) > known:
             LOG.info("%s: compiled once more, for %s", self.name, variant)
         return found
@@ -366,21 +371,44 @@ class Kernel:
             fixed = {**self.options.constants, **self._used}
             tuned = None
             if device and not self._used:
-                tuned = remembered.best(self.identity(extents, target, device))
+                identity = self.identity(extents, target, device)
+                tuned = self.remembered(identity).choose(identity)
             chosen = tuned or choose_constants(self.typed, fixed, extents, target)
             self._constants[key] = fixed | chosen
         return self._constants[key]
 
+    def remembered(self, identity: Identity) -> Dispatch:
+        """What calls on that device take; a dispatch table's members are compiled when it is read."""
+        key = identity.device, identity.target
+        if key not in self._dispatch:
+            prepare = None if identity.device == remembered.CPU else self._make_ready
+            self._dispatch[key] = Dispatch(identity, prepare)
+        return self._dispatch[key]
+
+    def _make_ready(self, constants: Mapping[str, int], variant: Variant) -> None:
+        """Machine code for one configuration, kept for calls."""
+        typed = self.typed({**self.options.constants, **constants})
+        choices = {name: value for name, value in constants.items() if name in OVERRIDES}
+        found = self._compilation(resolve(self.options).of_call(typed, choices, variant))
+        for launch in found.launches:
+            _cubin(launch)
+
     # Tuning -----------------------------------------------------------------------------------------
 
-    def tune(self, *arguments: Any, **named: Any) -> Tuning:
+    @overload
+    def tune(self, *, shapes: Sequence[Any], **named: Any) -> ShapesTuning: ...
+    @overload
+    def tune(self, *arguments: Any, shapes: None = None, **named: Any) -> Tuning: ...
+    def tune(self, *arguments: Any, **named: Any) -> Tuning | ShapesTuning:
         """Find the fastest constants for these arguments, measured, checked and remembered.
 
-        Takes the call's arguments and the options of `phobos_nb.tune.settings.Settings` by name.
+        Takes the call's arguments and the options of `phobos_nb.tune.settings.Settings` by name. With
+        `shapes=[...]`, `weights=`, `max_configs=4` it finds a few constants for many calls.
         """
         import phobos_nb
 
-        return phobos_nb.autotune(self, *arguments, **named)
+        tune: Callable[..., Tuning | ShapesTuning] = phobos_nb.autotune
+        return tune(self, *arguments, **named)
 
     def identity(self, extents: Mapping[str, int], target: Target, device: str) -> Identity:
         """What a tuning record of this kernel holds for. device: a GPU's product name, or "cpu"."""
@@ -425,6 +453,7 @@ class Kernel:
     def choose_anew(self) -> None:
         """Forget which constants calls use, because a tuning record has changed."""
         self._constants.clear()
+        self._dispatch.clear()
         self._dispatcher = None
 
 

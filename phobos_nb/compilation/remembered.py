@@ -11,14 +11,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import platformdirs
 
-from phobos_nb import __version__
+from phobos_nb.compilation.compiler_hash import compiler_identity
 from phobos_nb.options import environment
 
 LOG = logging.getLogger("phobos_nb")
@@ -35,7 +35,7 @@ class Identity:
     """What a measurement holds for, and nothing else: each field that differs makes another record.
 
     fingerprint: of the program without comments and layout. fixed: constants that were not searched.
-    index_bits: width of sizes and offsets. compiler, nvrtc: versions.
+    index_bits: width of sizes and offsets. compiler: version and hash of its sources. nvrtc: version.
     """
 
     kernel: str
@@ -46,7 +46,7 @@ class Identity:
     index_bits: int
     device: str
     target: str
-    compiler: str = __version__
+    compiler: str = field(default_factory=compiler_identity)
     nvrtc: str = ""
 
     @property
@@ -68,21 +68,28 @@ def folder() -> Path:
 
 def best(identity: Identity) -> dict[str, int] | None:
     """The recorded winner's constants; None where there is no usable record."""
+    found = winner(identity)
+    return None if found is None else found[0]
+
+
+def winner(identity: Identity) -> tuple[dict[str, int], str] | None:
+    """The recorded winner's constants and the date of the record; None where there is none."""
     path = folder() / identity.file_name
     if not path.is_file():
         return None
     try:
         data = json.loads(path.read_text("utf-8"))
         if data["format"] != FORMAT:
-            return _warn(str(path), f"format {data['format']}, this version reads {FORMAT}")
+            return warn_once(str(path), f"format {data['format']}, this version reads {FORMAT}")
         if data["identity"] != identity.to_plain():
-            return _warn(str(path), "it is about something else")
+            return warn_once(str(path), "it is about something else")
         found = cast("dict[str, int] | None", data["best"])
-        return None if found is None else {str(n): int(v) for n, v in found.items()}
+        return None if found is None else ({str(n): int(v) for n, v in found.items()}, data["date"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return _warn(str(path), f"cut short or damaged ({type(error).__name__}: {error})")
+        return warn_once(str(path), f"cut short or damaged ({type(error).__name__}: {error})")
 
 
 @cache
-def _warn(path: str, why: str) -> None:
-    LOG.warning("tuning record %s is not used: %s", path, why)
+def warn_once(path: str, why: str) -> None:
+    """Say that a file is not used, once per process."""
+    LOG.warning("%s is not used: %s", path, why)

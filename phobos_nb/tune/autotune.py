@@ -7,7 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,37 +17,61 @@ from phobos_nb.compilation.call import SolvedCall, host_values, on_device, solve
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.remembered import Identity
+from phobos_nb.contract import Variant
 from phobos_nb.diagnostics import PhobosError
+from phobos_nb.language.typed import TypedKernel
 from phobos_nb.tune import strategies
 from phobos_nb.tune.bench import Task
 from phobos_nb.tune.check import tolerance_of
 from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText, reasons
 from phobos_nb.tune.limits import broken_promise
+from phobos_nb.tune.merge import champions, merged, restricted
 from phobos_nb.tune.model import predictor
 from phobos_nb.tune.outcome import Constants, Failed, Kind, Outcome
 from phobos_nb.tune.place import Gpu, Host, Place
 from phobos_nb.tune.pool import WorkerPool
+from phobos_nb.tune.progress import progress
 from phobos_nb.tune.records import Record, Store, conclude, now
 from phobos_nb.tune.reference import References, by_meaning, given
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.runner import LiveRunner, Local
-from phobos_nb.tune.search import Event, Peer, Search
-from phobos_nb.tune.settings import Settings, split
+from phobos_nb.tune.search import Event, Listener, Peer, Search
+from phobos_nb.tune.settings import Settings, Shape, split
 from phobos_nb.tune.snapshot import Snapshot, lay_out, take
 from phobos_nb.tune.space import Space, space_of
 from phobos_nb.tune.worker import Worker
+
+if TYPE_CHECKING:
+    from phobos_nb.tune.shapes_result import ShapesTuning
 
 SAVE_EVERY = 2.0
 """Seconds between two writes of a record while a search runs."""
 
 
-def autotune(kernel: Kernel, *arguments: Any, grid: Any = None, **named: Any) -> Tuning:
+@overload
+def autotune(
+    kernel: Kernel,
+    *arguments: Any,
+    shapes: Sequence[Shape],
+    grid: Any = None,
+    **named: Any,
+) -> ShapesTuning: ...
+@overload
+def autotune(
+    kernel: Kernel, *arguments: Any, shapes: None = None, grid: Any = None, **named: Any
+) -> Tuning: ...
+def autotune(kernel: Kernel, *arguments: Any, grid: Any = None, **named: Any) -> Tuning | ShapesTuning:
     """Find the fastest constants for a call; see `settings.Settings` for the options.
 
     NumPy arrays tune the NumPy meaning on the CPU, arrays on a GPU the compiled kernel there. The
-    arrays are read, never written. An interrupt ends the search and returns what there is.
+    arrays are read, never written. With `shapes=`, several calls share a few configurations, see
+    `shapes.tune_shapes`. An interrupt ends the search and returns what there is.
     Raises what the call itself would raise, and `PhobosError` for options that cannot be.
     """
+    if named.get("shapes") is not None and "shapes" not in [p.name for p in kernel.parameters]:
+        from phobos_nb.tune.shapes import tune_shapes
+
+        return tune_shapes(kernel, arguments, grid, named)
     return session_of(kernel, arguments, grid, named).tuning()
 
 
@@ -75,6 +99,7 @@ class Session:
         self.identity: Identity = kernel.identity(self.call.extents, target, self.place.name)
         self.store = Store()
         self.checked = ""
+        self.title = " ".join((kernel.name, *(f"{n}={v}" for n, v in self.call.extents.items())))
 
     def default_choices(self) -> dict[str, tuple[int, ...]]:
         """What the compiler itself would choose for an untuned call, such as SPLIT_K, beside not to.
@@ -88,47 +113,60 @@ class Session:
 
     # Earlier records --------------------------------------------------------------------------------
 
-    def known(self) -> Record | None:
-        """The record of an earlier search under the same conditions."""
-        found = self.store.get(self.identity) if self.settings.resume else None
+    def before(self) -> Record | None:
+        """The record of earlier searches under the same conditions, which a new one is merged into."""
+        found = self.store.get(self.identity) if self.settings.remember else None
         same = found is not None and found.settings.get("cache") == self.settings.cache
         return found if same else None
 
     def is_answered_by(self, record: Record) -> bool:
-        """Whether that search left nothing to measure: it came to its end, in the same way."""
-        peers = self.settings.against is None or bool(record.peers)
-        same = record.settings.get("strategy") == self.settings.strategy
-        return same and peers and not record.stopped and dict(record.space) == dict(self.space.values)
+        """Whether that record leaves nothing to measure, finals included."""
+        if self.settings.against is not None and not record.peers:
+            return False
+        settings = record.settings
+        same = settings.get("strategy") == self.settings.strategy and not record.stopped
+        if same and dict(record.space) == dict(self.space.values):
+            return True
+        if any(name not in record.outcomes for name in self.space.labels):
+            return False
+        winner = Tuning(restricted(record, self.space)).winner
+        return winner is None or bool(winner.rounds)
 
     # The search -------------------------------------------------------------------------------------
 
     def tuning(self) -> Tuning:
         """The answer of an earlier record where that is one, else of a search."""
-        known = self.known()
+        known = self.before() if self.settings.resume else None
         if known is not None and self.is_answered_by(known):
-            return Tuning(known, self.kernel)
-        return self.run(known)
+            return Tuning(restricted(known, self.space), self.kernel)
+        return self.run()
 
-    def run(self, known: Record | None) -> Tuning:
+    def run(self) -> Tuning:
         """Search, keep the record, and let later calls of the kernel use its winner."""
         arrays = take(self.call.arrays, self.values, self.place.to_host)
         references = self.references(arrays)
         self.checked = references.source
-        old = {n: o for n, o in known.outcomes.items() if o.constants in self.space} if known else {}
+        before = self.before()
+        known: Mapping[str, Outcome] = {}
+        if before is not None and self.settings.resume:
+            known = before.outcomes
+        old = {n: o for n, o in known.items() if o.constants in self.space}
+        shown = progress(self.title) if self.settings.listener is None else None
         with self.executor() as executor:
             runner = self.runner(executor, self.task(arrays, references))
             try:
-                search = self.search(runner, old)
+                search = self.search(runner, old, before, shown or self.settings.listener)
                 search.run()
             finally:
                 runner.close()
+                if shown is not None:
+                    shown.close()
         record = self.record(search)
         if self.settings.remember:
-            self.store.put(record)
+            self.store.put(merged(record, before))
             self.kernel.choose_anew()
-        return Tuning(
-            record, self.kernel, fresh=len(search.outcomes) - len(old.keys() & search.outcomes)
-        )
+        found = restricted(record, self.space)
+        return Tuning(found, self.kernel, fresh=len(found.outcomes) - len(old.keys() & found.outcomes))
 
     def references(self, arrays: Mapping[str, Snapshot]) -> References:
         """What outputs are checked against."""
@@ -202,12 +240,26 @@ class Session:
         reason = broken_promise(typed, self.call.extents)
         if reason:
             return refuse, Failed(constants, Kind.CONSTRAINT, reason)
+        return self.place.job, CompileJob(self.text, self.variant(typed), constants)
+
+    def variant(self, typed: TypedKernel) -> Variant:
+        """What code of these constants may take for granted of the call's arrays."""
         bits = self.configuration.variant.index_bits
         grid = self.grid or typed.grid.shape(self.call.extents)
-        variant = choose_variant(self.call.arrays.values(), bits, grid, typed.grid)
-        return self.place.job, CompileJob(self.text, variant, constants)
+        return choose_variant(self.call.arrays.values(), bits, grid, typed.grid)
 
-    def search(self, runner: LiveRunner, known: Mapping[str, Outcome]) -> Search:
+    def variants(self, tuning: Tuning) -> set[Variant]:
+        """The variants that right configurations of a search were compiled for."""
+        fixed = self.kernel.options.constants
+        return {self.variant(self.kernel.typed({**fixed, **m.constants})) for m in tuning.measured}
+
+    def search(
+        self,
+        runner: LiveRunner,
+        known: Mapping[str, Outcome],
+        before: Record | None,
+        listener: Listener | None,
+    ) -> Search:
         """The search, not begun; it writes what it has every few seconds."""
         settings = self.settings
         target = self.configuration.target
@@ -222,16 +274,17 @@ class Session:
 
         def listen(event: Event) -> None:
             nonlocal last
-            if settings.listener is not None:
-                settings.listener(event)
+            if listener is not None:
+                listener(event)
             if settings.remember and time.perf_counter() - last > SAVE_EVERY:
                 last = time.perf_counter()
-                self.store.put(replace(self.record(search), stopped="interrupted"))
+                self.store.put(merged(replace(self.record(search), stopped="interrupted"), before))
 
         strategy = strategies.make(settings.strategy, setting)
         search = Search(
-            runner, strategy, settings.plan, len(self.space), known=known, listener=listen,
-            peers=self.peers(), stop=settings.stop,
+            runner, strategy, settings.plan, len(self.space), known=known,
+            champions=champions(before, self.space), listener=listen, peers=self.peers(),
+            stop=settings.stop,
         )  # fmt: skip
         return search
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any, cast
 
 from phobos_nb.compilation import remembered
 from phobos_nb.compilation.remembered import FORMAT, Identity
+from phobos_nb.tune.files import write_whole
 from phobos_nb.tune.outcome import Measured, Outcome, from_plain, to_plain
 from phobos_nb.tune.statistics import ties_of, winner_of
 
@@ -116,34 +115,16 @@ def _decode(data: Mapping[str, Any]) -> Record:
 
 def write(record: Record, path: Path) -> None:
     """Write a record whole; a foreign or newer file in its place is kept under another name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _set_aside(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(encode(record), file, indent=1)
-            file.write("\n")
-        os.replace(name, path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _set_aside(path: Path) -> None:
-    """Move a file that this version cannot read out of the way, and say so."""
-    if not path.is_file():
-        return
-    try:
-        read(path)
-    except RecordError as error:
-        kept = path.with_suffix(f".kept-{int(path.stat().st_mtime)}")
-        os.replace(path, kept)
-        LOG.warning("%s: %s; kept as %s", path, error, kept.name)
+    write_whole(json.dumps(encode(record), indent=1) + "\n", path, parse)
 
 
 def read(path: Path) -> Record:
     """Read a record; `RecordError` with the reason where that cannot be, `OSError` without a file."""
-    text = path.read_text("utf-8", errors="replace")
+    return parse(path.read_text("utf-8", errors="replace"))
+
+
+def parse(text: str) -> Record:
+    """A record from a file's text; `RecordError` with the reason where it is none."""
     if not text.strip():
         raise RecordError("an empty file")
     try:

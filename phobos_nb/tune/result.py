@@ -85,8 +85,11 @@ class Tuning:
         """One row per configuration, failures too: constants, times in ms, interval, facts."""
         import pandas as pd
 
-        rows = [self._row(outcome) for outcome in self.record.outcomes.values()]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `frame`."""
+        return [self._row(outcome) for outcome in self.record.outcomes.values()]
 
     def _row(self, outcome: Outcome) -> dict[str, Any]:
         row: dict[str, Any] = dict(outcome.constants)

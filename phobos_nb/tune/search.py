@@ -70,7 +70,8 @@ class Peer(Protocol):
 class Search:
     """One search. `outcomes` is filled as it goes, in order of arrival, and is good at any moment.
 
-    stopped: "" while it runs and when it came to its end; "interrupted"; or "budget".
+    stopped: "" while it runs and when it came to its end; "interrupted"; or "budget". known: outcomes of
+    an earlier search. champions: earlier outcomes that take part in the finals in any case.
     """
 
     def __init__(
@@ -81,12 +82,14 @@ class Search:
         total: int,
         *,
         known: Mapping[str, Outcome] | None = None,
+        champions: Mapping[str, Outcome] | None = None,
         listener: Listener | None = None,
         peers: Mapping[str, Peer] | None = None,
         stop: threading.Event | None = None,
     ) -> None:
         self._runner, self._strategy, self._plan = runner, strategy, plan
-        self._total, self._known = total, dict(known or {})
+        self._champions = dict(champions or {})
+        self._total, self._known = total, {**(known or {}), **self._champions}
         self._tell_listener = listener or _nobody
         self._peers = dict(peers or {})
         self._stop = stop or threading.Event()
@@ -201,6 +204,8 @@ class Search:
 
     def _finals(self) -> None:
         names = finalists(self.outcomes, self._plan.finalists)
+        names += [name for name in self._champions if name not in names]
+        self.outcomes = {**self._champions, **self.outcomes}
         shuffle = random.Random(self._plan.seed).shuffle
         ready = [name for name in names if self._ready(name)]
         rounds: dict[str, list[float]] = {name: [] for name in (*ready, *self._peers)}

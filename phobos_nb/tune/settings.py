@@ -13,6 +13,9 @@ from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.tune.reference import Reference
 from phobos_nb.tune.search import Listener, Plan
 
+Shape = Mapping[str, Any] | Sequence[Any]
+"""Extents by symbol, with scalars and arrays by name if need be; or a call's arguments in order."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -32,7 +35,9 @@ class Settings:
     one, None for one per core. timeout, compile_timeout: seconds for a configuration to run, to compile.
     isolate: measure in a process of its own, so that a hang or a crash does no harm.
     remember: keep the record and let later calls use its winner. resume: go on from an earlier record.
-    listener: called with every `search.Event`. stop: ends the search once another thread sets it.
+    listener: called with every `search.Event`, in place of the progress display. stop: ends the search
+    once another thread sets it.
+    shapes, weights, max_configs: several shapes in place of one call, see `shapes.tune_shapes`.
     """
 
     choices: Mapping[str, int | Sequence[int]] = field(default_factory=dict[str, "int | Sequence[int]"])
@@ -57,11 +62,14 @@ class Settings:
     resume: bool = True
     listener: Listener | None = None
     stop: threading.Event | None = None
+    shapes: Sequence[Shape] | None = None
+    weights: Sequence[float] | None = None
+    max_configs: int = 4
 
     def __post_init__(self) -> None:
         if self.cache not in ("warm", "cold"):
             raise _wrong(f"cache: wanted 'warm' or 'cold', got {self.cache!r}")
-        for name in ("samples", "rounds", "finalists"):
+        for name in ("samples", "rounds", "finalists", "max_configs"):
             if getattr(self, name) < 1:
                 raise _wrong(f"{name}: wanted at least 1, got {getattr(self, name)}")
 

@@ -1,0 +1,90 @@
+"""What calls take from disk: the winner recorded for exactly their shape, or a dispatch table's choice.
+
+The newer of the two counts. A table's members are compiled when it is loaded, for the variants of
+arrays it names, so that a shape that was never measured finds compiled code at its first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from phobos_nb.compilation import remembered
+from phobos_nb.compilation.dispatch_table import DispatchTable, TableError
+from phobos_nb.compilation.remembered import Identity
+from phobos_nb.contract import Variant
+
+Configured = tuple[tuple[str, int], ...]
+
+
+def table_path(identity: Identity) -> Path:
+    """Where the table for all extents of this identity is, or would be."""
+    name = replace(identity, extents={}).file_name
+    return remembered.folder() / f"{name.removesuffix('.json')}.table.json"
+
+
+def read_table(identity: Identity) -> DispatchTable | None:
+    """The table of that identity, whatever its extents; None without a usable one, with a warning."""
+    path = table_path(identity)
+    try:
+        found = DispatchTable.from_json(path.read_text("utf-8", errors="replace"))
+    except FileNotFoundError:
+        return None
+    except (TableError, OSError) as error:
+        return remembered.warn_once(str(path), str(error))
+    if found.identity.to_plain() != replace(identity, extents={}).to_plain():
+        return remembered.warn_once(str(path), "it is about something else")
+    return found
+
+
+class Dispatch:
+    """One kernel's remembered choices on one device.
+
+    prepare: compiles constants for a variant, so that a later call only looks the code up.
+    """
+
+    def __init__(
+        self, identity: Identity, prepare: Callable[[Mapping[str, int], Variant], None] | None
+    ) -> None:
+        self.table = read_table(identity)
+        self._ready: dict[Configured, tuple[Variant, ...]] = {}
+        if self.table is not None and prepare is not None:
+            for member in self.table.members:
+                for variant in self.table.variants:
+                    prepare(member.constants, variant)
+                self._ready[_key(member.constants)] = self.table.variants
+
+    def choose(self, identity: Identity) -> dict[str, int] | None:
+        """The constants for a call of these extents; None where nothing is remembered."""
+        found, date = remembered.winner(identity) or (None, "")
+        if self.table is None or (found is not None and date > self.table.date):
+            return found
+        return self.table.choose(identity.extents) or found
+
+    def variant(self, constants: Mapping[str, int], wanted: Variant) -> Variant:
+        """The compiled variant that a call's arrays allow, the closest one; `wanted` without one."""
+        for names in self._ready:
+            if all(constants.get(n) == v for n, v in names):
+                return closest(self._ready[names], wanted)
+        return wanted
+
+
+def closest(variants: Iterable[Variant], wanted: Variant) -> Variant:
+    """Of those that take no more for granted than `wanted` grants, the one that takes most."""
+    fit = [v for v in variants if allows(wanted, v)]
+    return max(fit, key=lambda v: (v.unit_stride, v.aligned, v.bounded, -v.index_bits), default=wanted)
+
+
+def allows(wanted: Variant, variant: Variant) -> bool:
+    """Whether code for `variant` is right for arrays of which `wanted` holds."""
+    return (
+        wanted.unit_stride >= variant.unit_stride
+        and wanted.aligned >= variant.aligned
+        and wanted.bounded >= variant.bounded
+        and wanted.index_bits <= variant.index_bits
+    )
+
+
+def _key(constants: Mapping[str, int]) -> Configured:
+    return tuple(sorted(constants.items()))
