@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from phobos_nb.tune.result import Tuning as Tuning
     from phobos_nb.tune.shapes_result import ShapesTuning as ShapesTuning
     from phobos_nb.views.autotune_widget import AutotuneWidget as AutotuneWidget
+    from phobos_nb.views.roofline_of import Roofline as Roofline
+    from phobos_nb.views.roofline_of import roofline as roofline
 
 __version__ = "0.1.0"
 
@@ -34,12 +36,14 @@ _HOMES = {
     "Module": "phobos_nb.compilation.module",
     "PhobosError": "phobos_nb.diagnostics",
     "ShapesTuning": "phobos_nb.tune.shapes_result",
+    "Roofline": "phobos_nb.views.roofline_of",
     "Tuning": "phobos_nb.tune.result",
     "autotune": "phobos_nb.tune.autotune",
     "autotune_live": "phobos_nb.tune.live",
     "compile": "phobos_nb.compilation.module",
     "load": "phobos_nb.compilation.module",
     "load_ipython_extension": "phobos_nb.magic",
+    "roofline": "phobos_nb.views.roofline_of",
 }
 
 __all__ = [
@@ -49,6 +53,7 @@ __all__ = [
     "Kernel",
     "Module",
     "PhobosError",
+    "Roofline",
     "ShapesTuning",
     "Tuning",
     "autotune",
@@ -56,6 +61,7 @@ __all__ = [
     "compile",
     "load",
     "load_ipython_extension",
+    "roofline",
 ]
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from phobos_nb.simulate.records import SimulationResult
     from phobos_nb.tune.result import Tuning
     from phobos_nb.tune.shapes_result import ShapesTuning
+    from phobos_nb.views.roofline_of import Roofline
 
 LOG = logging.getLogger("phobos_nb")
 SIMULATION_OPTIONS = ("ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place", "probe")
@@ -409,6 +410,15 @@ class Kernel:
 
         tune: Callable[..., Tuning | ShapesTuning] = phobos_nb.autotune
         return tune(self, *arguments, **named)
+
+    def roofline(self, *arguments: Any, **named: Any) -> Roofline:
+        """A call under the roofs of its card: counted work and bytes, and what binds it.
+
+        Takes the call's arguments, or extents such as `M=4096`, and the options of `phobos_nb.roofline`.
+        """
+        import phobos_nb
+
+        return phobos_nb.roofline(self, *arguments, **named)
 
     def identity(self, extents: Mapping[str, int], target: Target, device: str) -> Identity:
         """What a tuning record of this kernel holds for. device: a GPU's product name, or "cpu"."""

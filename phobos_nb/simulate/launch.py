@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from phobos_nb.contract import EntryArgument, LaunchContract
 from phobos_nb.simulate.agents import Agents
+from phobos_nb.simulate.arithmetic import flops_of_run
 from phobos_nb.simulate.clocks import Clocks, Epochs, VectorClocks
 from phobos_nb.simulate.decode import decode, find_kernel
 from phobos_nb.simulate.machine import LaunchShape, Machine, Watch, shadows_for
@@ -235,6 +236,7 @@ class _Launch:
             ctas,
             Writers(self.shape, self.tensors, self.shadows, self.program.places, self.issuers),
             [] if self.probe is None else self.probe.operands,
+            flops_of_run(self.program.operations, recorder.instructions),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -64,4 +65,5 @@ def _together(results: Sequence[SimulationResult], scratch: Sequence[str]) -> Si
         printed=[x for r in results for x in r.printed],
         instructions=sum(r.instructions for r in results),
         ctas=sum(r.ctas for r in results),
+        flops=dict(sum((Counter(r.flops) for r in results), Counter[str]())),
     )

@@ -189,7 +189,7 @@ class SimulationResult:
 
     outputs: for each tensor parameter that was written, its contents in the caller's shape.
     bank_conflicts: shared-memory accesses, worst first; global_accesses: the others.
-    printed: lines of device prints in order.
+    printed: lines of device prints in order. flops: floating-point operations by kind, see `arithmetic`.
     """
 
     outputs: dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -204,6 +204,7 @@ class SimulationResult:
     ctas: int = 0
     writers: Writers | None = field(default=None, repr=False)
     operands: list[Operand] = field(default_factory=lambda: list[Any]())
+    flops: dict[str, int] = field(default_factory=dict[str, int])
 
     def __repr__(self) -> str:
         """What was seen, in a few lines: the first of each kind of finding."""

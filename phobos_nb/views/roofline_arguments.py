@@ -1,0 +1,66 @@
+"""The arguments of a call to look at: the caller's, or arrays made for given or assumed extents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from phobos_nb.arguments.make import random_arguments
+from phobos_nb.arguments.match import name_arguments
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.contract import TensorParameter
+
+LINE_EXTENT = 1 << 20
+"""Assumed for a kernel with one extent, an elementwise one."""
+
+SIDE_EXTENT = 1024
+"""Assumed for each extent of any other kernel."""
+
+
+def call_values(
+    kernel: Kernel, arguments: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[Kernel, dict[str, Any], bool]:
+    """The kernel with its dtypes, every argument by name, and whether arrays were made.
+
+    Extents by symbol (`M=4096`) or no arguments at all stand for random arrays, on the GPU where there
+    is one. Raises what the call itself would raise.
+    """
+    tensors = [p for p in kernel.parameters if isinstance(p, TensorParameter)]
+    given = dict(zip((p.name for p in kernel.parameters), arguments, strict=False)) | dict(named)
+    if arguments or any(t.name in given for t in tensors):
+        kernel = kernel.for_call(arguments, dict(named))
+        return kernel, name_arguments(kernel.name, kernel.parameters, arguments, dict(named)), False
+    kernel = kernel.for_some(given)
+    symbols = dict.fromkeys(d for t in tensors for d in t.dims if isinstance(d, str))
+    if strange := {n: v for n, v in given.items() if n not in symbols}:
+        known = {p.name: 0 for p in kernel.parameters}
+        name_arguments(kernel.name, kernel.parameters, (), {**known, **strange})
+    extents = {s: given.get(s, _assumed(kernel, s, len(symbols))) for s in symbols}
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    made = random_arguments(kernel.name, kernel.parameters, {**given, **extents}, random)
+    return kernel, _on_gpu({p.name: made[p.name] for p in kernel.parameters}), True
+
+
+def _assumed(kernel: Kernel, symbol: str, symbols: int) -> int:
+    """An extent that the kernel's promises divide."""
+    promised = kernel.typed(kernel.options.constants).promises.get(symbol, 1)
+    whole = LINE_EXTENT if symbols == 1 else SIDE_EXTENT
+    return math.lcm(promised, whole) if promised <= whole else promised
+
+
+def _on_gpu(values: dict[str, Any]) -> dict[str, Any]:
+    """The arrays on the current GPU, where there is one and CuPy."""
+    from phobos_nb.cuda.driver import cupy, native_chip
+    from phobos_nb.diagnostics import PhobosError
+
+    if native_chip() is None:
+        return values
+    try:
+        module = cupy()
+    except PhobosError:
+        return values
+    arrays = {n: module.asarray(v) for n, v in values.items() if getattr(v, "shape", ())}
+    return {**values, **arrays}
