@@ -37,16 +37,16 @@ def run(parsed: argparse.Namespace) -> int:
         return NO_GPU
     if earlier is not None and not _is_comparable(place, earlier, parsed):
         return UNUSABLE
-    rows = _measure(kernels, place, parsed)
+    rows, failed = _measure(kernels, place, parsed)
     found = report.report(rows, place, parsed.inner)
     if parsed.csv:
         found.write_csv(parsed.csv)
     if parsed.json:
         found.write_json(parsed.json)
-    wrong = any(row.ours and not row.passed for row in rows)
+    code = FAILED if failed or any(row.ours and not row.passed for row in rows) else OK
     if earlier is None:
-        return FAILED if wrong else OK
-    return max(judge(rows, earlier.rows, parsed.margin / 100), FAILED if wrong else OK)
+        return code
+    return max(judge(rows, earlier.rows, parsed.margin / 100), code)
 
 
 def chosen_kernels(parsed: argparse.Namespace) -> list[tuple[str, Kernel]]:
@@ -97,20 +97,26 @@ def _is_comparable(place: Place, earlier: report.Report, parsed: argparse.Namesp
 
 def _measure(
     kernels: Sequence[tuple[str, Kernel]], place: Place, parsed: argparse.Namespace
-) -> list[Row]:
+) -> tuple[list[Row], bool]:
+    """The rows, and whether a kernel could not be run at all; the others are measured all the same."""
     plan = Plan(
         parsed.rounds, parsed.inner, parsed.seed, peaks=_peaks(parsed), search=parsed.autotune == {}
     )
     print(", ".join(f"{n} {v}" for n, v in place.conditions().items() if v))
     print(HEAD)
     rows: list[Row] = []
+    failed = False
     for name, kernel in kernels:
         workload = WORKLOADS[name]
         sizes = [resize(workload, size) for size in parsed.sizes] if parsed.sizes else workload.sizes
-        for row in measure_kernel(workload, kernel, sizes, place, plan):
-            print(format_row(row), flush=True)
-            rows.append(row)
-    return rows
+        try:
+            for row in measure_kernel(workload, kernel, sizes, place, plan):
+                print(format_row(row), flush=True)
+                rows.append(row)
+        except PhobosError as error:
+            failed = True
+            print(f"{name}: {error}", file=sys.stderr, flush=True)
+    return rows, failed
 
 
 def _peaks(parsed: argparse.Namespace) -> dict[str, float]:

@@ -162,3 +162,13 @@ def test_sizes():
     for wrong in ("1x2", "big", "0"):
         with pytest.raises(PhobosError, match="no size"):
             resize(WORKLOADS["gemm_fp32"], wrong)
+
+
+def test_a_kernel_that_cannot_run_does_not_stop_the_others(capsys):
+    """The matrix of gemm_fp16tc_fp32acc is no multiple of its tile: said, exit code 1, softmax is timed."""
+    names = ["gemm_fp16tc_fp32acc", "softmax"]
+    sizes = [s if s != "64" else "50" for s in SMALL]
+    assert main(["bench", "--bench", *names, *sizes, "--autotune", "TILE_M=64"]) == 1
+    shown = capsys.readouterr()
+    assert "PH705" in shown.err
+    assert "softmax              50x50" in shown.out
