@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,11 @@ from phobos_nb.bench.workload import Workload, no_peers
 from phobos_nb.cuda.timing import Interleaved
 from phobos_nb.tune.autotune import Session
 from phobos_nb.tune.bench import Task
-from phobos_nb.tune.compile_job import CompileJob
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.pool import WorkerPool
 from phobos_nb.tune.runner import LiveRunner
 from phobos_nb.tune.settings import Settings
+from phobos_nb.tune.shared_compiles import SharedCompiles
 from phobos_nb.tune.statistics import compare, estimate
 from phobos_nb.tune.worker import Worker
 
@@ -52,24 +52,6 @@ PLAIN, SLOWER_3, SLOWER_5 = 4000, 4120, 4200
 ELEMENTS = 1 << 21
 LONG = 400
 """Rounds of the measurements that say what is true."""
-
-
-class Once(Executor):
-    """Compiles each configuration once for all searches, as a cache of compiled code would."""
-
-    def __init__(self, inner: Executor) -> None:
-        self._inner, self._known = inner, dict[str, Future[Any]]()
-        self._lock = threading.Lock()
-
-    def submit(self, fn: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        (job,) = arguments
-        if not isinstance(job, CompileJob):
-            return self._inner.submit(fn, job)
-        with self._lock:
-            key = f"{job.text.name} {label(job.constants)} {job.variant}"
-            if key not in self._known:
-                self._known[key] = self._inner.submit(fn, job)
-            return self._known[key]
 
 
 class Prepared(Session):
@@ -86,9 +68,9 @@ class Prepared(Session):
         self.mine = self.turn.acquire()
         return found
 
-    def run(self, known: Any) -> ph.Tuning:
+    def run(self) -> ph.Tuning:
         try:
-            return super().run(known)
+            return super().run()
         finally:
             if self.mine:
                 self.turn.release()
@@ -101,7 +83,7 @@ def searches(make: Callable[[int], Session], count: int) -> list[ph.Tuning]:
     found: list[ph.Tuning | None] = [None] * count
 
     def one(i: int) -> None:
-        found[i] = sessions[i].run(None)
+        found[i] = sessions[i].run()
 
     threads = [threading.Thread(target=one, args=(i,)) for i in range(count)]
     for thread in threads:
@@ -119,7 +101,8 @@ def normal(*shape: int) -> Any:
 
 def common(executor: Executor, seed: int) -> dict[str, Any]:
     """Nothing of an earlier search is used, and no later one uses this."""
-    return {"executor": executor, "seed": seed, "remember": False, "resume": False}
+    quiet = {"listener": lambda event: None, "executor": executor, "seed": seed}
+    return {**quiet, "remember": False, "resume": False}
 
 
 def turn_search(executor: Executor, x: Any, y: Any) -> Callable[[int], Session]:
@@ -325,10 +308,9 @@ def main() -> int:
         "facts": facts(f"python -m tests.gpu.tune_statistics {' '.join(sys.argv[1:])}"),
     }
     pool = WorkerPool(Settings().width, 120.0)
-    executor = Once(pool)
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "twins": lambda: twins_and_planted(executor, count),
-        "repeated": lambda: repeated(executor, count, parsed.size),
+        "twins": lambda: twins_and_planted(SharedCompiles(pool), count),
+        "repeated": lambda: repeated(SharedCompiles(pool), count, parsed.size),
         "against": lambda: against(count),
     }
     for name in parsed.parts:
