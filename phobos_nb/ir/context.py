@@ -14,6 +14,8 @@ from phobos_nb.ir.dialects.gpu import Gpu
 from phobos_nb.ir.dialects.llvm import Llvm
 from phobos_nb.ir.dialects.memref import MemRef
 from phobos_nb.ir.dialects.nvgpu import Nvgpu
+from phobos_nb.ir.dialects.nvvm import Nvvm
+from phobos_nb.ir.dialects.phobos import Phobos
 from phobos_nb.ir.dialects.tile import Tile
 from phobos_nb.ir.dialects.vector import Vector
 
@@ -27,6 +29,8 @@ DIALECTS: tuple[Dialect, ...] = (
     Vector,
     Gpu,
     Nvgpu,
+    Nvvm,
+    Phobos,
     Llvm,
     Tile,
 )

@@ -21,6 +21,7 @@ from phobos_nb.ir.dialects.gpu import FuncOp
 from phobos_nb.ir.fold import width_of
 from phobos_nb.ir.text import generic, parse
 from phobos_nb.ir.upstream_form import upstream_form
+from phobos_nb.ir.upstream_ops import upstream_ops
 from phobos_nb.options import child_environment, environment
 from phobos_nb.target import Target
 
@@ -78,16 +79,25 @@ def _run(text: str, *options: str) -> str:
 def verify(module: ModuleOp) -> None:
     """Let upstream parse and verify a thread-level module.
 
+    Operations of our own are put as `upstream_ops` puts them.
+
     Raises
     ------
     UpstreamError
         With upstream's message.
     """
-    _run(generic(module))
+    _run(generic(_upstream_ops(module)))
+
+
+def _upstream_ops(module: ModuleOp) -> ModuleOp:
+    try:
+        return upstream_ops(module)
+    except NotImplementedError as error:
+        raise UpstreamError(str(error)) from error
 
 
 def roundtrip(module: ModuleOp) -> ModuleOp:
-    """The module after upstream has read and printed it.
+    """The module after upstream has read and printed it, operations of our own by `upstream_ops`.
 
     Upstream drops properties that it does not know without a word, so the result is compared.
 
@@ -96,6 +106,7 @@ def roundtrip(module: ModuleOp) -> ModuleOp:
     UpstreamError
         When it refuses the module, or gives back another one.
     """
+    module = _upstream_ops(module)
     again = parse(_run(generic(module), "--mlir-print-op-generic"))
     if not module.is_structurally_equivalent(again):
         raise UpstreamError(f"upstream changed the module: {_first_difference(module, again)}")
@@ -137,7 +148,7 @@ def to_ptx(module: ModuleOp, target: Target) -> str:
         "builtin.module(gpu.module(convert-vector-to-llvm),"
         f"gpu-lower-to-nvvm-pipeline{{{chip} cubin-format=isa opt-level=3}})"
     )
-    found = _PTX.search(_run(generic(upstream_form(module)), f"--pass-pipeline={passes}"))
+    found = _PTX.search(_run(generic(upstream_form(_upstream_ops(module))), f"--pass-pipeline={passes}"))
     if found is None:
         raise UpstreamError("upstream's pipeline gave no PTX")
     ptx = _unescaped(found.group(1))

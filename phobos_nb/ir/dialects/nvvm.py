@@ -1,0 +1,14 @@
+"""The operations of upstream's dialect `nvvm` that thread MLIR uses: NVIDIA's own instructions."""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from phobos_nb.ir.dialects.nvvm_matrix import NVVM_MATRIX_ATTRIBUTES, NVVM_MATRIX_OPS
+from phobos_nb.ir.dialects.nvvm_wgmma import NVVM_WGMMA_ATTRIBUTES, NVVM_WGMMA_OPS
+
+Nvvm = Dialect(
+    "nvvm",
+    [*NVVM_WGMMA_OPS, *NVVM_MATRIX_OPS],
+    [*NVVM_WGMMA_ATTRIBUTES, *NVVM_MATRIX_ATTRIBUTES],
+)

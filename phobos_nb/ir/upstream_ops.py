@@ -1,0 +1,223 @@
+"""The operations of the dialect `phobos` as upstream's own, for its verifier and its way to PTX.
+
+Accumulators become LLVM structs of registers, memrefs with indices become pointers. Upstream's product
+takes its left operand from shared memory alone, and whether it adds the accumulator is fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects import llvm, memref
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    FixedBitwidthType,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+    VectorType,
+    i32,
+    i64,
+)
+from xdsl.dialects.vector import BitcastOp
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from phobos_nb.ir.builder import Builder
+from phobos_nb.ir.dialects import vector
+from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
+from phobos_nb.ir.dialects.nvvm_matrix import InlinePtxOp, StMatrixPointerOp
+from phobos_nb.ir.dialects.nvvm_wgmma import (
+    Layout,
+    MmaAsyncOp,
+    ScaleIn,
+    ScaleOut,
+    ShapeAttr,
+    WgmmaFenceAlignedOp,
+    WgmmaType,
+    WgmmaWaitGroupOp,
+)
+from phobos_nb.ir.dialects.shapes import element_of, shape_of
+from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
+
+SHARED_POINTER = llvm.LLVMPointerType(IntAttr(3))
+SHARED_WINDOW = (1 << 18) - 1
+"""The bits of a shared address that a matrix descriptor holds, in units of 16 bytes."""
+
+
+def upstream_ops(module: ModuleOp) -> ModuleOp:
+    """The module itself, or a copy without operations of our own where it has some.
+
+    Raises NotImplementedError for a product that upstream cannot say.
+    """
+    if not any(op.name in REWRITES for op in module.walk()):
+        return module
+    copy = module.clone()
+    for op in list(copy.walk()):
+        rewrite = REWRITES.get(op.name)
+        if rewrite is not None:
+            results = rewrite(Builder.before(op), op)
+            for old, new in zip(op.results, results, strict=True):
+                old.replace_all_uses_with(new)
+            op.detach()
+            op.erase()
+    return copy
+
+
+# Addresses ---------------------------------------------------------------------------------------
+
+
+def _byte_address(b: Builder, base: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
+    """The address of an element of a statically shaped memref, as i64."""
+    type_ = cast("MemRefType[Attribute]", base.type)
+    strides = type_.get_strides() or ()
+    place = b.constant(0, IndexType())
+    for index, stride in zip(indices, strides, strict=True):
+        if stride is None:
+            raise NotImplementedError(f"an address in {type_} whose strides are not static")
+        place = b.addi(place, b.muli(index, b.constant(stride, IndexType())))
+    size = cast(FixedBitwidthType, element_of(type_)).bitwidth // 8
+    start = b.value(memref.ExtractAlignedPointerAsIndexOp.get(base))
+    return b.index_cast(b.addi(start, b.muli(place, b.constant(size, IndexType()))), i64)
+
+
+def _descriptor(b: Builder, op: Operation) -> list[SSAValue]:
+    assert isinstance(op, WgmmaDescriptorOp)
+    address = _byte_address(b, op.src, op.indices)
+    start = b.shrui(b.andi(address, b.constant(SHARED_WINDOW, i64)), b.constant(4, i64))
+    fields = op.fields - (1 << 64 if op.fields >> 63 else 0)
+    return [b.ori(start, b.constant(fields, i64))]
+
+
+def _stmatrix(b: Builder, op: Operation) -> list[SSAValue]:
+    assert isinstance(op, StMatrixOp)
+    address = _byte_address(b, op.dst, op.indices)
+    pointer = b.value(llvm.IntToPtrOp.create(operands=[address], result_types=[SHARED_POINTER]))
+    layout = Layout.COL if op.transpose.value.data else Layout.ROW
+    b.insert(StMatrixPointerOp(pointer, _registers(b, op.value), layout))
+    return []
+
+
+def _movmatrix(b: Builder, op: Operation) -> list[SSAValue]:
+    assert isinstance(op, MovMatrixOp)
+    code = "movmatrix.sync.aligned.m8n8.trans.b16 {$0}, {$1};"
+    moved = b.insert(InlinePtxOp(code, _registers(b, op.value), [i32])).written[0]
+    return [_from_registers(b, [moved], op.result.type)]
+
+
+# Registers ---------------------------------------------------------------------------------------
+
+
+def _register_type(type_: Attribute) -> Attribute:
+    """What a register holds: an element of 32 bits, or several narrower ones as an i32."""
+    element = element_of(type_)
+    return element if cast(FixedBitwidthType, element).bitwidth == 32 else i32
+
+
+def _registers(b: Builder, value: SSAValue) -> list[SSAValue]:
+    """A vector as its 32-bit registers."""
+    register = _register_type(value.type)
+    flat = b.value(vector.ShapeCastOp(value, [_count(value.type)]))
+    if register != element_of(value.type):
+        bits = cast(FixedBitwidthType, element_of(value.type)).bitwidth
+        flat = b.value(BitcastOp(flat, VectorType(i32, [_count(value.type) * bits // 32])))
+    return list(b.insert(vector.ToElementsOp(flat)).elements)
+
+
+def _from_registers(b: Builder, registers: Sequence[SSAValue], type_: Attribute) -> SSAValue:
+    """The inverse of `_registers`."""
+    made = VectorType(registers[0].type, [len(registers)])
+    flat = b.value(vector.FromElementsOp(registers, made))
+    if registers[0].type != element_of(type_):
+        flat = b.value(BitcastOp(flat, VectorType(element_of(type_), [_count(type_)])))
+    return b.value(vector.ShapeCastOp(flat, shape_of(type_) or ()))
+
+
+def _count(type_: Attribute) -> int:
+    return cast("VectorType[Attribute]", type_).element_count()
+
+
+# Products ----------------------------------------------------------------------------------------
+
+
+def _product(b: Builder, op: Operation) -> list[SSAValue]:
+    assert isinstance(op, WgmmaOp)
+    if op.a_in_registers:
+        raise NotImplementedError("upstream's wgmma takes its left operand from shared memory alone")
+    registers = _registers(b, op.acc)
+    struct = llvm.LLVMStructType.from_type_list([r.type for r in registers])
+    packed = b.value(llvm.UndefOp(struct))
+    for k, register in enumerate(registers):
+        packed = b.value(llvm.InsertValueOp(_position(k), packed, register))
+    done = _chosen(b, op, packed)
+    unpacked = [
+        b.value(llvm.ExtractValueOp(_position(k), done, r.type)) for k, r in enumerate(registers)
+    ]
+    return [_from_registers(b, unpacked, op.result.type)]
+
+
+def _position(k: int) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i64, [k])
+
+
+def _chosen(b: Builder, op: WgmmaOp, packed: SSAValue) -> SSAValue:
+    """The product with or without the accumulator, by a branch where that is known only at run time."""
+    if op.scale_d is None:
+        return b.value(_async(op, packed, ScaleOut.ONE))
+    branch = b.if_(op.scale_d, [packed.type])
+    for region, scale in zip(branch.regions, (ScaleOut.ONE, ScaleOut.ZERO), strict=True):
+        with b.inside(region.block):
+            b.yield_([b.value(_async(op, packed, scale))])
+    return branch.results[0]
+
+
+TYPES = {
+    "f16": WgmmaType.F16,
+    "bf16": WgmmaType.BF16,
+    "i8": WgmmaType.S8,
+    "f32": WgmmaType.F32,
+    "i32": WgmmaType.S32,
+}
+
+
+def _async(op: WgmmaOp, packed: SSAValue, scale: ScaleOut) -> MmaAsyncOp:
+    mn_a, mn_b, negate_a, negate_b = op.flags
+    operand = WgmmaType.TF32 if str(op.operand) == "f32" else TYPES[str(op.operand)]
+    m, n, k = op.mnk
+    return MmaAsyncOp(
+        packed,
+        (op.a, op.b),
+        ShapeAttr(m, n, k),
+        (operand, TYPES[str(element_of(op.acc.type))]),
+        scale_d=scale,
+        scales=(_sign(negate_a), _sign(negate_b)),
+        layouts=(Layout.COL if mn_a else Layout.ROW, Layout.ROW if mn_b else Layout.COL),
+    )
+
+
+def _sign(negate: bool, /) -> ScaleIn:
+    return ScaleIn.NEG if negate else ScaleIn.ONE
+
+
+def _fence(b: Builder, op: Operation) -> list[SSAValue]:
+    assert isinstance(op, WgmmaFenceOp)
+    b.insert(WgmmaFenceAlignedOp())
+    return list(op.accumulators)
+
+
+def _wait(b: Builder, op: Operation) -> list[SSAValue]:
+    assert isinstance(op, WgmmaWaitOp)
+    b.insert(WgmmaWaitGroupOp(op.groups.value.data))
+    return list(op.accumulators)
+
+
+REWRITES: Mapping[str, Callable[[Builder, Operation], list[SSAValue]]] = {
+    "phobos.stmatrix": _stmatrix,
+    "phobos.movmatrix": _movmatrix,
+    "phobos.wgmma.descriptor": _descriptor,
+    "phobos.wgmma": _product,
+    "phobos.wgmma.fence": _fence,
+    "phobos.wgmma.wait": _wait,
+}

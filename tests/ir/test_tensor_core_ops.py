@@ -1,0 +1,174 @@
+"""Tensor-core operations that upstream lacks or puts on bare registers: verified, and lowered there."""
+
+import re
+
+import pytest
+from xdsl.dialects.builtin import FunctionType, VectorType, bf16, f16, f32, i8, i32, i64
+from xdsl.utils.exceptions import VerifyException
+
+from phobos_nb import target
+from phobos_nb.ir import upstream
+from phobos_nb.ir.dialects import gpu, nvvm_wgmma
+from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
+from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
+from phobos_nb.ir.text import custom, parse
+from phobos_nb.ir.upstream_ops import upstream_ops
+from tests.ir.modules import module_with
+
+
+def zeros(b, element, *shape):
+    return b.constant(0, VectorType(element, shape))
+
+
+def descriptor(b, v, swizzle=128):
+    return b.value(WgmmaDescriptorOp(v["s"], [v["i"], v["i"]], leading=16, stride=1024, swizzle=swizzle))
+
+
+def product(element, sums, n, k, **options):
+    def build(b, v):
+        acc = zeros(b, sums, n // 8, 2, 2)
+        scale = v["p"] if options.pop("conditional", False) else None
+        (ready,) = b.insert(WgmmaFenceOp([acc])).passed
+        started = b.value(
+            WgmmaOp(
+                ready, descriptor(b, v), descriptor(b, v), (64, n, k), element, scale_d=scale, **options
+            )
+        )
+        b.insert(nvvm_wgmma.WgmmaCommitOp())
+        b.insert(WgmmaWaitOp([started], 1))
+
+    return build
+
+
+OPS = {
+    "stmatrix x4": lambda b, v: b.insert(StMatrixOp(v["a42"], v["s"], [v["i"], v["i"]])),
+    "stmatrix x2 transposed": lambda b, v: b.insert(
+        StMatrixOp(v["b22"], v["s"], [v["i"], v["i"]], transpose=True)
+    ),
+    "movmatrix": lambda b, v: b.insert(MovMatrixOp(zeros(b, f16, 1, 2))),
+    "fence": lambda b, v: b.insert(nvvm_wgmma.WgmmaFenceAlignedOp()),
+    "wait": lambda b, v: b.insert(nvvm_wgmma.WgmmaWaitGroupOp(3)),
+    "f16 to f32": product(f16, f32, 64, 16, mn_major=(True, False)),
+    "f16 to f16": product(f16, f16, 256, 16, negate=(True, False)),
+    "bf16": product(bf16, f32, 8, 16, mn_major=(False, True), conditional=True),
+    "tf32": product(f32, f32, 128, 8, negate=(False, True)),
+    "i8": product(i8, i32, 96, 32),
+}
+
+
+@pytest.mark.mlir
+@pytest.mark.parametrize("name", OPS)
+def test_upstream_takes_what_they_become(name):
+    """The op verifies here, and what `upstream_ops` makes of it verifies and comes back unchanged."""
+    module = module_with(OPS[name])
+    module.verify()
+    upstream.roundtrip(module)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_text_reads_back(name):
+    """The form printed for people parses to the same module."""
+    module = module_with(OPS[name])
+    assert module.is_structurally_equivalent(parse(custom(module)))
+
+
+def test_a_module_without_them_is_left_alone():
+    """No copy is made where there is nothing to put differently."""
+    module = module_with(lambda b, v: b.addi(v["n"], v["n"]))
+    assert upstream_ops(module) is module
+
+
+INSTRUCTIONS = {
+    "stmatrix x4": r"stmatrix\.sync\.aligned\.m8n8\.x4\.shared\.b16",
+    "movmatrix": r"movmatrix\.sync\.aligned\.m8n8\.trans\.b16",
+    "f16 to f32": r"wgmma\.mma_async\.sync\.aligned\.m64n64k16\.f32\.f16\.f16",
+    "f16 to f16": r"wgmma\.mma_async\.sync\.aligned\.m64n256k16\.f16\.f16\.f16",
+    "bf16": r"wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.bf16\.bf16",
+    "tf32": r"wgmma\.mma_async\.sync\.aligned\.m64n128k8\.f32\.tf32\.tf32",
+    "i8": r"wgmma\.mma_async\.sync\.aligned\.m64n96k32\.s32\.s8\.s8",
+}
+
+
+def with_used_arguments(module):
+    """The module whose kernel takes only what it uses: the others have types that PTX has not."""
+    function = next(op for op in module.walk() if isinstance(op, gpu.FuncOp))
+    block = function.body.block
+    for argument in [a for a in block.args if not a.uses.get_length()]:
+        block.erase_arg(argument)
+    types = [a.type for a in block.args]
+    function.properties["function_type"] = FunctionType.from_lists(types, [])
+    return module
+
+
+@pytest.mark.mlir
+@pytest.mark.parametrize("name", INSTRUCTIONS)
+def test_upstream_makes_the_instruction(name):
+    """The PTX of upstream's own pipeline holds the instruction."""
+    ptx = upstream.to_ptx(with_used_arguments(module_with(OPS[name])), target.get("sm_90a"))
+    assert re.search(INSTRUCTIONS[name], ptx)
+
+
+def fragment(b, v):
+    acc = zeros(b, f32, 8, 2, 2)
+    b.insert(WgmmaOp(acc, v["a42"], descriptor(b, v), (64, 64, 16), f16))
+
+
+@pytest.mark.mlir
+def test_what_upstream_cannot_say():
+    """A left operand in registers is refused by what it lacks, not by a crash."""
+    with pytest.raises(upstream.UpstreamError, match="left operand from shared memory alone"):
+        upstream.verify(module_with(fragment))
+
+
+def wrong(n=64, k=16, acc=(8, 2, 2), sums=f32, operand=f16, **options):
+    def build(b, v):
+        d = descriptor(b, v)
+        b.insert(WgmmaOp(zeros(b, sums, *acc), d, d, (64, n, k), operand, **options))
+
+    return build
+
+
+WRONG = {
+    "columns": (wrong(n=60, acc=(30,)), "no wgmma has 60 columns"),
+    "columns of integers": (
+        wrong(n=40, k=32, acc=(20,), sums=i32, operand=i8),
+        "no wgmma has 40 columns",
+    ),
+    "depth": (wrong(k=8), "wanted 64 rows and depth 16, found 64 and 8"),
+    "accumulator": (wrong(acc=(4, 2, 2)), "wanted 32 elements per thread, found 16"),
+    "sums": (wrong(sums=i32), "wanted elements f16 or f32, found i32"),
+    "direction": (
+        wrong(k=8, operand=f32, mn_major=(True, False)),
+        "only 16-bit operands can run along m or n",
+    ),
+    "sign": (
+        wrong(k=32, sums=i32, operand=i8, negate=(True, False)),
+        "integer operands cannot be negated",
+    ),
+    "type": (wrong(operand=i64), "operand: wanted f16, bf16, f32"),
+    "swizzle": (lambda b, v: descriptor(b, v, swizzle=16), "wanted 0, 32, 64 or 128 bytes, found 16"),
+    "offset": (
+        lambda b, v: b.insert(
+            WgmmaDescriptorOp(v["s"], [v["i"], v["i"]], leading=8, stride=1024, swizzle=0)
+        ),
+        "leading: wanted a multiple of 16 below 262144, found 8",
+    ),
+    "memory": (
+        lambda b, v: b.insert(WgmmaDescriptorOp(v["H"], [v["i"]], leading=16, stride=16, swizzle=0)),
+        "source: wanted memory space",
+    ),
+    "groups": (lambda b, v: b.insert(WgmmaWaitOp([], 8)), "groups: wanted 0 to 7, found 8"),
+    "tile": (
+        lambda b, v: b.insert(StMatrixOp(v["c22"], v["s"], [v["i"], v["i"]])),
+        "elements of 16 bits",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_operations_say_what_is_wrong(name):
+    """The verifier names what it wanted and what it found."""
+    build, message = WRONG[name]
+    with pytest.raises(VerifyException) as caught:
+        module_with(build).verify()
+    assert message in str(caught.value)
