@@ -40,6 +40,7 @@ from phobos_nb.tune.settings import Settings, Shape, split
 from phobos_nb.tune.snapshot import Snapshot, lay_out, take
 from phobos_nb.tune.space import Space, space_of
 from phobos_nb.tune.worker import Worker
+from phobos_nb.tune.yardstick import counted_work
 
 if TYPE_CHECKING:
     from phobos_nb.tune.shapes_result import ShapesTuning
@@ -141,14 +142,17 @@ class Session:
             return Tuning(restricted(known, self.space), self.kernel)
         return self.run()
 
-    def run(self) -> Tuning:
-        """Search, keep the record, and let later calls of the kernel use its winner."""
+    def run(self, measured: Mapping[str, Outcome] | None = None) -> Tuning:
+        """Search, keep the record, and let later calls of the kernel use its winner.
+
+        measured: what need not be measured again, by default what the record of earlier searches holds.
+        """
         arrays = take(self.call.arrays, self.values, self.place.to_host)
         references = self.references(arrays)
         self.checked = references.source
         before = self.before()
-        known: Mapping[str, Outcome] = {}
-        if before is not None and self.settings.resume:
+        known: Mapping[str, Outcome] = measured or {}
+        if measured is None and before is not None and self.settings.resume:
             known = before.outcomes
         old = {n: o for n, o in known.items() if o.constants in self.space}
         shown = progress(self.title) if self.settings.listener is None else None
@@ -319,6 +323,7 @@ class Session:
             date=now(),
             settings=circumstances,
             host=self.place.host_facts(),
+            work=counted_work(self.kernel, self.call.extents, self.space, self.grid),
         )
 
 

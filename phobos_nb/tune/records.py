@@ -32,7 +32,8 @@ class Record:
     best: the winner's constants, None without a right answer. ties: labels of configurations that the
     rounds do not separate from it. stopped: "" for a search that came to its end. date: ISO, UTC.
     checked: what answers were compared with. settings: cache, strategy, rounds. peers: rounds by name.
-    host: other circumstances, such as driver and package versions.
+    host: other circumstances, such as driver and package versions. work: what a call must do at least,
+    see `yardstick.counted_work`; empty where nobody counted.
     """
 
     identity: Identity
@@ -46,6 +47,7 @@ class Record:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     peers: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, "tuple[float, ...]"])
     host: Mapping[str, str] = field(default_factory=dict[str, str])
+    work: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def now() -> str:
@@ -66,6 +68,7 @@ def encode(record: Record) -> dict[str, Any]:
         "checked": record.checked,
         "settings": dict(record.settings),
         "host": dict(record.host),
+        "work": dict(record.work),
         "space": {n: list(v) for n, v in record.space.items()},
         "peers": {n: list(v) for n, v in record.peers.items()},
         "outcomes": [to_plain(o) for o in record.outcomes.values()],
@@ -110,6 +113,7 @@ def _decode(data: Mapping[str, Any]) -> Record:
         settings=dict(data["settings"]),
         peers={n: tuple(v) for n, v in data["peers"].items()},
         host=dict(data["host"]),
+        work=dict(data.get("work", {})),  # records of before it was kept have none
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import threading
+from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -84,15 +85,20 @@ def replay(
     listener: Listener | None = None,
     predict: Predict | None = None,
     stop: threading.Event | None = None,
+    known: Mapping[str, Outcome] | None = None,
 ) -> Tuning:
-    """Search a record's space again; the result says that it is recorded, on which card and when."""
+    """Search a record's space again; the result says that it is recorded, on which card and when.
+
+    known: outcomes of an earlier replay that was stopped; only the rest is asked for.
+    """
     plan = plan or Plan()
     space = Space(record.space)
     setting = strategies.Setting(space, samples, plan.trials, plan.seed, predict)
     runner = ReplayRunner(record, plan.seed)
     search = Search(
-        runner, strategies.make(strategy, setting), plan, len(space), listener=listener, stop=stop
-    )
+        runner, strategies.make(strategy, setting), plan, len(space), known=known, listener=listener,
+        stop=stop,
+    )  # fmt: skip
     search.run()
     found = conclude(record, search.outcomes, search.stopped)
     return Tuning(found, fresh=0, recorded=provenance(record))

@@ -89,7 +89,9 @@ class Search:
     ) -> None:
         self._runner, self._strategy, self._plan = runner, strategy, plan
         self._champions = dict(champions or {})
-        self._total, self._known = total, {**(known or {}), **self._champions}
+        self._known = {**(known or {}), **self._champions}
+        budget = total if plan.trials is None else plan.trials + len(self._known)
+        self._total = min(total, budget)
         self._tell_listener = listener or _nobody
         self._peers = dict(peers or {})
         self._stop = stop or threading.Event()

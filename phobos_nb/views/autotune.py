@@ -1,18 +1,25 @@
-"""A search as a person sees it: every configuration a point, failures too; a plain model and text."""
+"""A search as a person sees it: every configuration a point, failures too; a plain model."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from phobos_nb.tune.outcome import Failed, Outcome, label
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.cuda.resources import occupancy
+from phobos_nb.diagnostics import PhobosError
+from phobos_nb.target import Target, get
+from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
 from phobos_nb.tune.records import Record
 from phobos_nb.tune.result import Tuning
+from phobos_nb.tune.space import Space
 from phobos_nb.tune.statistics import Estimate, estimate
+from phobos_nb.tune.yardstick import Measure, counted_work, measures
 
-MARKS = {"winner": "*", "tie": "=", "ok": " "}
-"""A sign for each status beside its colour."""
+OTHER_PRECISION = "(other precision)"
+"""How the name of a peer ends that computes in another precision than the kernel."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +27,7 @@ class Point:
     """One configuration. status: "winner", "tie", "ok", or the kind of its failure.
 
     ms, low, high: the median and its 95 % interval, None for a failure, or without enough samples.
+    notes: what its numbers mean, in words.
     """
 
     label: str
@@ -31,6 +39,7 @@ class Point:
     samples: int = 0
     reason: str = ""
     facts: Mapping[str, float] = field(default_factory=dict[str, float])
+    notes: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -40,12 +49,16 @@ class Point:
 
 @dataclass(frozen=True)
 class PeerLine:
-    """Something else that does the same: its time and interval in ms."""
+    """Something else that does the same: its time and interval in ms.
+
+    other_precision: it computes in another precision than the kernel, so the two are not alike.
+    """
 
     name: str
     ms: float
     low: float | None = None
     high: float | None = None
+    other_precision: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,7 @@ class AutotuneView:
     """A search, finished or under way. axes: the space. points: fastest first, failures last.
 
     total: how many configurations the space has. recorded: card and date of replayed measurements.
+    measures: what a point's height can be, the time first.
     """
 
     kernel: str
@@ -61,11 +75,13 @@ class AutotuneView:
     axes: Mapping[str, tuple[int, ...]]
     points: tuple[Point, ...]
     peers: tuple[PeerLine, ...] = ()
+    measures: tuple[Measure, ...] = (Measure("time", "ms"),)
     total: int = 0
     stopped: str = ""
     checked: str = ""
     cache: str = "warm"
     recorded: str = ""
+    date: str = ""
 
     @property
     def title(self) -> str:
@@ -92,23 +108,34 @@ class AutotuneView:
                 found[point.status] = found.get(point.status, 0) + 1
         return found
 
+    @property
+    def measure(self) -> Measure:
+        """What to look at first: throughput, else bandwidth, else the time."""
+        names = {m.name: m for m in self.measures}
+        return names.get("throughput") or names.get("bandwidth") or self.measures[0]
+
+    def measure_named(self, name: str) -> Measure:
+        """The measure of that name; `ValueError` with those there are."""
+        for measure in self.measures:
+            if measure.name == name:
+                return measure
+        known = ", ".join(m.name for m in self.measures)
+        raise ValueError(f"no measure {name!r}; there are {known}")
+
     def to_plain(self) -> dict[str, Any]:
         """As JSON's types, for the widget."""
-        return asdict(self)
+        return {**asdict(self), "title": self.title, "first_measure": self.measure.name}
 
 
-def view_of(tuning: Tuning) -> AutotuneView:
-    """The view of a result."""
-    return view_of_record(tuning.record, recorded=tuning.recorded)
+def view_of(tuning: Tuning, kernel: Kernel | None = None) -> AutotuneView:
+    """The view of a result. kernel: where the result itself has none, counted for rates."""
+    return view_of_record(tuning.record, tuning.recorded, kernel or tuning.kernel)
 
 
-def view_of_record(record: Record, recorded: str = "") -> AutotuneView:
+def view_of_record(record: Record, recorded: str = "", kernel: Kernel | None = None) -> AutotuneView:
     """The view of what a record holds so far."""
-    points = [_point(o, record) for o in record.outcomes.values()]
-    identity = record.identity
-    size = 1
-    for values in record.space.values():
-        size *= len(values)
+    identity, target = record.identity, _target(record)
+    points = [_point(o, record, target) for o in record.outcomes.values()]
     return AutotuneView(
         identity.kernel,
         dict(identity.extents),
@@ -116,12 +143,33 @@ def view_of_record(record: Record, recorded: str = "") -> AutotuneView:
         {n: tuple(v) for n, v in record.space.items()},
         tuple(sorted(points, key=_rank)),
         tuple(_peer(n, t) for n, t in record.peers.items() if t),
-        size,
+        measures_of(record, kernel),
+        math.prod(len(values) for values in record.space.values()),
         record.stopped,
         record.checked,
         str(record.settings.get("cache", "warm")),
         recorded,
+        record.date,
     )
+
+
+def measures_of(record: Record, kernel: Kernel | None = None) -> tuple[Measure, ...]:
+    """How the record's times can be read; rates need its counted work, or the kernel it is about."""
+    target, identity = _target(record), record.identity
+    work = record.work
+    if not work and kernel is not None:
+        same = kernel.identity(identity.extents, target or get("sm_80"), identity.device)
+        if same.fingerprint == identity.fingerprint:
+            work = counted_work(kernel, identity.extents, Space(record.space))
+    return (Measure("time", "ms"),) if target is None else measures(work, target, identity.device)
+
+
+def _target(record: Record) -> Target | None:
+    """The record's architecture; None for one this version does not know, or for the CPU."""
+    try:
+        return get(record.identity.target)
+    except PhobosError:
+        return None
 
 
 def _rank(point: Point) -> tuple[bool, bool, float]:
@@ -129,7 +177,7 @@ def _rank(point: Point) -> tuple[bool, bool, float]:
     return point.failed, point.status == "ok", point.ms or 0.0
 
 
-def _point(outcome: Outcome, record: Record) -> Point:
+def _point(outcome: Outcome, record: Record, target: Target | None) -> Point:
     if isinstance(outcome, Failed):
         reason = outcome.reason
         return Point(outcome.label, dict(outcome.constants), outcome.kind.value, reason=reason)
@@ -149,7 +197,32 @@ def _point(outcome: Outcome, record: Record) -> Point:
         high,
         found.count,
         facts=dict(outcome.facts),
+        notes=tuple(_notes(outcome, status, target)),
     )
+
+
+def _notes(outcome: Measured, status: str, target: Target | None) -> list[str]:
+    """What a person should know of the numbers: how they were measured, and what limits the CTAs."""
+    notes: list[str] = []
+    if status == "tie":
+        notes.append("cannot be told from the winner")
+    if outcome.rounds:
+        notes.append(f"timed in {len(outcome.rounds)} interleaved rounds with the other finalists")
+    else:
+        notes.append(f"first look only ({len(outcome.times)} samples)")
+    facts = outcome.facts
+    if facts.get("spills"):
+        notes.append(f"{facts['spills']:,.0f} bytes spilled to local memory")
+    if target is not None and {"registers", "shared_bytes", "threads"} <= set(facts):
+        fit = occupancy(
+            target,
+            registers=int(facts["registers"]),
+            shared_bytes=int(facts["shared_bytes"]),
+            threads=int(facts["threads"]),
+        )
+        notes.append(f"CTAs per SM limited by {' and '.join(fit.limits)}")
+    notes.append(f"relative error of its answer {outcome.error:.1e}")
+    return notes
 
 
 def bounds(found: Estimate) -> tuple[float | None, float | None]:
@@ -159,58 +232,4 @@ def bounds(found: Estimate) -> tuple[float | None, float | None]:
 
 def _peer(name: str, times: Sequence[float]) -> PeerLine:
     found = estimate(times)
-    return PeerLine(name, found.median, *bounds(found))
-
-
-# Text ----------------------------------------------------------------------------------------------
-
-
-def headline(view: AutotuneView) -> str:
-    """How far the search is and what failed, in one sentence."""
-    good = sum(not p.failed for p in view.points)
-    failures = ", ".join(f"{n} {kind}" for kind, n in view.failures.items())
-    parts = [
-        f"{len(view.points)} of {view.total} configurations, {good} measured ({view.cache} cache)",
-        f"failed: {failures}" if failures else "none failed",
-    ]
-    if view.stopped:
-        parts.append(f"stopped: {view.stopped}")
-    return "; ".join(parts)
-
-
-def text(view: AutotuneView, most: int = 12) -> str:
-    """The search as text: headline, peers, the fastest `most`, every kind of failure with a reason."""
-    lines = [view.title, f"  {headline(view)}"]
-    if view.recorded:
-        lines.append(f"  recorded: {view.recorded}")
-    if view.checked:
-        lines.append(f"  answers checked against {view.checked}")
-    lines += [f"  {peer.name}: {time_text(peer.ms, peer.low, peer.high)}" for peer in view.peers]
-    good = [p for p in view.points if not p.failed]
-    lines += [
-        f"  {MARKS[p.status]} {p.label}: {time_text(p.ms, p.low, p.high)}{_slower(p, good[0])}"
-        for p in good[:most]
-    ]
-    if len(good) > most:
-        lines.append(f"  ... and {len(good) - most} slower ones")
-    if any(p.status == "tie" for p in view.points):
-        lines.append("  = cannot be told from the winner (*)")
-    seen: set[str] = set()
-    for point in view.points:
-        if point.failed and point.status not in seen:
-            seen.add(point.status)
-            lines.append(f"  x {point.label}: {point.status}: {point.reason}")
-    return "\n".join(lines)
-
-
-def time_text(ms: float | None, low: float | None, high: float | None) -> str:
-    """A time with its interval in words."""
-    if ms is None:
-        return "no time"
-    return f"{ms:.4g} ms" if low is None or high is None else f"{ms:.4g} ms [{low:.4g}, {high:.4g}]"
-
-
-def _slower(point: Point, fastest: Point) -> str:
-    if point is fastest or not point.ms or not fastest.ms:
-        return ""
-    return f", {point.ms / fastest.ms:.3f}x"
+    return PeerLine(name, found.median, *bounds(found), name.endswith(OTHER_PRECISION))

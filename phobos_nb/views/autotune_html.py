@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from phobos_nb.views.autotune import MARKS, AutotuneView, Point, headline, time_text
+from phobos_nb.views.autotune import AutotuneView, Point
+from phobos_nb.views.autotune_text import MARKS, headline, time_text
 from phobos_nb.views.html import style
 
 MOST_ROWS = 40
@@ -43,7 +44,7 @@ def _facts(view: AutotuneView) -> Iterable[str]:
         if winner is not None and winner.ms:
             ratio = f"the best takes {winner.ms / peer.ms:.3f} of it"
         yield _fact(peer.name, time_text(peer.ms, peer.low, peer.high), ratio)
-    yield _fact("device", view.device, f"recorded: {view.recorded}" if view.recorded else "")
+    yield _fact("device", view.device, f"recorded on {view.recorded}" if view.recorded else "")
     if view.checked:
         yield _fact("checked against", view.checked, "")
 

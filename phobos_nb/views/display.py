@@ -46,8 +46,9 @@ def show_shared_memory(plan: SharedPlan, *_: object) -> Bundle:
 
 def show_tuning(tuning: Tuning, *_: object) -> Bundle:
     """What a notebook shows of a search: html and text."""
-    from phobos_nb.views.autotune import text, view_of
+    from phobos_nb.views.autotune import view_of
     from phobos_nb.views.autotune_html import page as search_page
+    from phobos_nb.views.autotune_text import text
 
     view = view_of(tuning)
     return {"text/plain": text(view), "text/html": search_page(view)}

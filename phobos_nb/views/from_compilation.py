@@ -62,6 +62,12 @@ def notes_of(compilation: Compilation) -> tuple[Note, ...]:
     return tuple(_note(d, compilation.source) for d in compilation.typed.findings)
 
 
+def remarks_of(compilation: Compilation) -> tuple[Note, ...]:
+    """What checking and lowering said, and every loop's pipelining; runs no compiler of machine code."""
+    found = (_note(d, compilation.source) for d in compilation.notes)
+    return (*found, *map(_loop_note, compilation.loops))
+
+
 def memory_of(compilation: Compilation) -> SharedMemory:
     """The planned shared memory of a compilation."""
     target = compilation.configuration.target

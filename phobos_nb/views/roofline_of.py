@@ -14,6 +14,7 @@ from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.target import Target
+from phobos_nb.target.cards import card_of
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.place import Gpu, Host, Place
 from phobos_nb.tune.result import Tuning
@@ -22,7 +23,7 @@ from phobos_nb.views.roofline import Point, RooflineView, point, text
 from phobos_nb.views.roofline_arguments import call_values
 from phobos_nb.views.roofline_count import count
 from phobos_nb.views.roofline_html import page
-from phobos_nb.views.roofline_roofs import Roofs, card_of, nominal
+from phobos_nb.views.roofline_roofs import Roofs, nominal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,12 +17,12 @@ from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.options import CompileOptions, environment
 from phobos_nb.source import Source
 from phobos_nb.target import Card, Target
+from phobos_nb.target.cards import card_of
 from phobos_nb.views.roofline_roofs import (
     DRAM,
     FMA,
     L2,
     Roofs,
-    card_of,
     nominal,
     roofs_from_plain,
     with_measured,

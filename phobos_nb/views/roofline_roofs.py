@@ -59,23 +59,6 @@ FMA, TENSOR, DOUBLE = "f32 arithmetic", "tensor cores, f16", "f64 arithmetic"
 DRAM, L2, SHARED = "DRAM", "L2 cache", "shared memory"
 
 
-def card_of(target: Target, device: str = "") -> Card | None:
-    """The target's card of a device's name; without a name the last one listed."""
-    if not device:
-        return target.cards[-1] if target.cards else None
-    words = [w for w in _words(device) if w not in ("nvidia", "geforce")]
-    for card in target.cards:
-        own = _words(card.name)
-        named = any(c.isdigit() for c in words[0]) and words[0] in own
-        if named or all(w in own for w in words):
-            return card
-    return None
-
-
-def _words(name: str) -> list[str]:
-    return name.lower().replace("-", " ").split()
-
-
 def nominal(target: Target, card: Card) -> Roofs:
     """The roofs that documents promise, at the card's boost clock."""
     clock = card.clock_mhz * 1e6

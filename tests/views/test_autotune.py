@@ -7,8 +7,9 @@ from phobos_nb.tune.records import conclude
 from phobos_nb.tune.replay import replay
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.search import Plan
-from phobos_nb.views.autotune import text, view_of
+from phobos_nb.views.autotune import view_of
 from phobos_nb.views.autotune_html import page
+from phobos_nb.views.autotune_text import text
 from phobos_nb.views.display import show_tuning
 from tests.tune.recorded import record
 
@@ -59,7 +60,7 @@ def test_the_text_says_what_was_measured_where_and_what_failed():
     shown = text(view_of(FOUND))
     assert shown == text(view_of(FOUND))
     assert "gemm M=512, N=512, K=512 on Example GPU" in shown
-    assert "recorded: Example GPU, 2026-11-29" in shown
+    assert "recorded on Example GPU, 2026-11-29" in shown
     assert "64 of 64 configurations, 60 measured (cold cache); failed: 4 constraint" in shown
     assert "cublasSgemm: 0.962 ms [" in shown
     assert "* K=8 M=128 N=256: " in shown

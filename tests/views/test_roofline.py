@@ -14,10 +14,11 @@ import phobos_nb as ph
 from phobos_nb.contract import GridTerm
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.target import get
+from phobos_nb.target.cards import card_of
 from phobos_nb.views.roofline import RooflineView, point, slots
 from phobos_nb.views.roofline_count import Counted, parts
 from phobos_nb.views.roofline_probe import LINE, ROW, UNROLLED, probes
-from phobos_nb.views.roofline_roofs import DRAM, FMA, SHARED, TENSOR, Roofs, amount, card_of, nominal
+from phobos_nb.views.roofline_roofs import DRAM, FMA, SHARED, TENSOR, Roofs, amount, nominal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GEMM = ph.load(EXAMPLES / "gemm_fp32.ph", chip="sm_90a").gemm

@@ -1,0 +1,81 @@
+"""A search as text that is the same every time."""
+
+from __future__ import annotations
+
+from phobos_nb.tune.yardstick import Measure
+from phobos_nb.views.autotune import AutotuneView, PeerLine, Point
+
+MARKS = {"winner": "*", "tie": "=", "ok": " "}
+"""A sign for each status beside its colour."""
+
+
+def headline(view: AutotuneView) -> str:
+    """How far the search is and what failed, in one sentence."""
+    good = sum(not p.failed for p in view.points)
+    failures = ", ".join(f"{n} {kind}" for kind, n in view.failures.items())
+    parts = [
+        f"{len(view.points)} of {view.total} configurations, {good} measured ({view.cache} cache)",
+        f"failed: {failures}" if failures else "none failed",
+    ]
+    if view.stopped:
+        parts.append(f"stopped: {view.stopped}")
+    return "; ".join(parts)
+
+
+def text(view: AutotuneView, most: int = 12) -> str:
+    """The search as text: headline, peers, the fastest `most`, every kind of failure with a reason."""
+    lines = [view.title, f"  {headline(view)}"]
+    if view.recorded:
+        lines.append(f"  recorded on {view.recorded}")
+    if view.checked:
+        lines.append(f"  answers checked against {view.checked}")
+    lines += _yardsticks(view)
+    good = [p for p in view.points if not p.failed]
+    lines += [
+        f"  {MARKS[p.status]} {p.label}: {_value(view, p)}{_slower(p, good[0])}" for p in good[:most]
+    ]
+    if len(good) > most:
+        lines.append(f"  ... and {len(good) - most} slower ones")
+    if any(p.status == "tie" for p in view.points):
+        lines.append("  = cannot be told from the winner (*)")
+    seen: set[str] = set()
+    for point in view.points:
+        if point.failed and point.status not in seen:
+            seen.add(point.status)
+            lines.append(f"  x {point.label}: {point.status}: {point.reason}")
+    return "\n".join(lines)
+
+
+def _yardsticks(view: AutotuneView) -> list[str]:
+    """The peers, and the card's peak where it is known."""
+    lines = [f"  {peer.name}: {_value(view, peer)}" for peer in view.peers]
+    measure = view.measure
+    if measure.peak is not None and measure.more_is_better:
+        lines.append(f"  {measure.meaning}: {amount(measure.peak, measure)}")
+    return lines
+
+
+def _value(view: AutotuneView, shown: Point | PeerLine) -> str:
+    """The time, and the rate beside it."""
+    words = time_text(shown.ms, shown.low, shown.high)
+    if shown.ms is None or not view.measure.more_is_better:
+        return words
+    return f"{words}, {amount(view.measure.of(shown.ms), view.measure)}"
+
+
+def amount(value: float, measure: Measure) -> str:
+    """A value with its unit."""
+    return f"{value:.4g} {measure.unit}"
+
+
+def time_text(ms: float | None, low: float | None, high: float | None) -> str:
+    """A time with its interval in words."""
+    if ms is None:
+        return "no time"
+    return f"{ms:.4g} ms" if low is None or high is None else f"{ms:.4g} ms [{low:.4g}, {high:.4g}]"
+
+
+def _slower(point: Point, fastest: Point) -> str:
+    if point is fastest or not point.ms or not fastest.ms:
+        return ""
+    return f", {point.ms / fastest.ms:.3f}x"
