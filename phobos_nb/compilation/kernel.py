@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.match import name_arguments, signature
@@ -408,7 +408,7 @@ class Kernel:
         """
         import phobos_nb
 
-        tune: Callable[..., Tuning | ShapesTuning] = phobos_nb.autotune
+        tune = cast("Callable[..., Tuning | ShapesTuning]", phobos_nb.autotune)
         return tune(self, *arguments, **named)
 
     def roofline(self, *arguments: Any, **named: Any) -> Roofline:

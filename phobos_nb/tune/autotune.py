@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from phobos_nb.arguments.findings import findings
+from phobos_nb.arguments.grid import Grid, explicit_grid
 from phobos_nb.arguments.match import name_arguments
 from phobos_nb.arguments.variant import choose_variant
 from phobos_nb.compilation.call import SolvedCall, host_values, on_device, solve
@@ -27,7 +29,7 @@ from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText, reasons
 from phobos_nb.tune.limits import broken_promise
 from phobos_nb.tune.merge import champions, merged, restricted
 from phobos_nb.tune.model import predictor
-from phobos_nb.tune.outcome import Constants, Failed, Kind, Outcome
+from phobos_nb.tune.outcome import Constants, Failed, Kind, Outcome, label
 from phobos_nb.tune.place import Gpu, Host, Place
 from phobos_nb.tune.pool import WorkerPool
 from phobos_nb.tune.progress import progress
@@ -65,7 +67,8 @@ def autotune(kernel: Kernel, *arguments: Any, grid: Any = None, **named: Any) ->
     """Find the fastest constants for a call; see `settings.Settings` for the options.
 
     NumPy arrays tune the NumPy meaning on the CPU, arrays on a GPU the compiled kernel there. The
-    arrays are read, never written. With `shapes=`, several calls share a few configurations, see
+    arrays are read, never written. `grid` is that of the call, or a function from constants to it for a
+    kernel whose grid cannot be inferred. With `shapes=`, several calls share a few configurations, see
     `shapes.tune_shapes`. An interrupt ends the search and returns what there is.
     Raises what the call itself would raise, and `PhobosError` for options that cannot be.
     """
@@ -94,9 +97,13 @@ class Session:
         self.configuration: Configuration = resolve(kernel.options)
         target = self.configuration.target
         space_of(kernel, settings.choices)  # wrong names are reported before wrong arguments
-        self.call: SolvedCall = solve(kernel, self.values, self.place.describe, grid, target)
+        first = grid(kernel.typed(kernel.options.constants).constants) if callable(grid) else grid
+        self.call: SolvedCall = solve(kernel, self.values, self.place.describe, first, target)
         self.space: Space = space_of(kernel, {**self.default_choices(), **settings.choices})
         self.grid = None if grid is None else self.call.grid
+        self.grids: dict[str, Grid] = {}
+        if callable(grid):
+            self.grids = {label(c): self.asked_grid(grid, c) for c in self.space}
         self.identity: Identity = kernel.identity(self.call.extents, target, self.place.name)
         self.store = Store()
         self.checked = ""
@@ -111,6 +118,12 @@ class Session:
         if not self.place.compiles:
             return {}
         return {n: tuple(sorted({1, v})) for n, v in self.call.choices.items() if n not in fixed}
+
+    def asked_grid(self, grid: Callable[[Constants], Any], constants: Constants) -> Grid:
+        """What the caller's function gives for a configuration."""
+        fixed = self.kernel.typed(self.kernel.options.constants).constants
+        with findings(self.kernel.name) as found:
+            return explicit_grid(grid({**fixed, **constants}), found)
 
     # Earlier records --------------------------------------------------------------------------------
 
@@ -198,6 +211,7 @@ class Session:
             expected=references.expected,
             tolerance=tolerance_of(typed.tensor_parameters, rounded) if wanted is None else wanted,
             grid=self.grid,
+            grids=self.grids,
             cold=self.settings.cache == "cold",
             device=self.place.ordinal,
         )
@@ -249,7 +263,8 @@ class Session:
     def variant(self, typed: TypedKernel) -> Variant:
         """What code of these constants may take for granted of the call's arrays."""
         bits = self.configuration.variant.index_bits
-        grid = self.grid or typed.grid.shape(self.call.extents)
+        grid = max(self.grids.values()) if self.grids else self.grid
+        grid = grid or typed.grid.shape(self.call.extents)
         return choose_variant(self.call.arrays.values(), bits, grid, typed.grid)
 
     def variants(self, tuning: Tuning) -> set[Variant]:

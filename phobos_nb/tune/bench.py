@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from phobos_nb.arguments.grid import Grid
 from phobos_nb.contract import Parameter, ScalarParameter, TensorParameter
 from phobos_nb.tune.check import Expected
 from phobos_nb.tune.compile_job import Compiled, KernelText
+from phobos_nb.tune.outcome import Constants, label
 from phobos_nb.tune.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
 class Task:
-    """A call to be tuned, as plain data. grid: the caller's, None to infer it.
+    """A call to be tuned, as plain data. grid: the caller's, None to infer it. grids: by label, where it
+    depends on the configuration.
 
     expected: by output; tolerance: see `check`. cold: whether the L2 cache is flushed before each
     timed call. device: GPU ordinal.
@@ -30,6 +33,7 @@ class Task:
     cold: bool = False
     device: int = 0
     extents: Mapping[str, int] = field(default_factory=dict[str, int])
+    grids: Mapping[str, Grid] = field(default_factory=dict[str, Grid])
 
     @property
     def outputs(self) -> tuple[TensorParameter, ...]:
@@ -45,6 +49,10 @@ class Task:
     def poisoned(self) -> tuple[str, ...]:
         """Outputs that a call must fill: poisoned before it is checked."""
         return tuple(p.name for p in self.outputs if p.name not in self.kept)
+
+    def grid_of(self, constants: Constants) -> Grid | None:
+        """The grid of a configuration, None to infer it."""
+        return self.grids.get(label(constants), self.grid)
 
     def _is_shared(self, name: str) -> bool:
         return bool(self.arrays[name].same_as) or any(a.same_as == name for a in self.arrays.values())

@@ -39,7 +39,8 @@ class DeviceBench:
 
     def check(self, name: str, compiled: Compiled) -> Verdict:
         """Load, run once on poisoned outputs, compare."""
-        call = bound(compiled, self._task.in_order(self._arrays), self._task.grid)
+        grid = self._task.grid_of(compiled.constants)
+        call = bound(compiled, self._task.in_order(self._arrays), grid)
         with on_stream(self._timer.stream):
             self._restore()
             for array in self._poisoned:

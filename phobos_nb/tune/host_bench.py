@@ -28,7 +28,9 @@ class HostBench:
     def check(self, name: str, compiled: Compiled) -> Verdict:
         """Run once on poisoned outputs, compare."""
         kernel = self._task.text.kernel().specialize(**compiled.constants)
-        call = kernel.bind(*self._task.in_order(self._arrays), grid=self._task.grid)
+        call = kernel.bind(
+            *self._task.in_order(self._arrays), grid=self._task.grid_of(compiled.constants)
+        )
         self._restore()
         for array in self._poisoned:
             poison(array)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -9,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from phobos_nb.arguments.array import ArrayDescription
+from phobos_nb.arguments.make import numpy_dtype
 from phobos_nb.compilation import remembered
 from phobos_nb.compilation.call import describe_host
 from phobos_nb.contract import Parameter, ScalarParameter
@@ -145,10 +147,12 @@ class Gpu:
         from phobos_nb.cuda.arrays import on_gpu, to_host
         from phobos_nb.cuda.driver import cupy
 
+        if str(getattr(value, "dtype", "")) == "torch.bfloat16":
+            return self.to_host(_bits_of_torch(value)).view(numpy_dtype("bf16"))
         if not on_gpu(value):
             return np.asarray(value)
-        cupy().cuda.Device(self.ordinal).synchronize()
         module = cupy()
+        module.cuda.Device(self.ordinal).synchronize()
         return to_host(value if isinstance(value, module.ndarray) else module.from_dlpack(value))
 
     def peers(
@@ -172,6 +176,12 @@ class Gpu:
         from phobos_nb.cuda.driver import package_versions
 
         return package_versions()
+
+
+def _bits_of_torch(value: Any) -> Any:
+    """A tensor of 16-bit integers over the same memory: DLPack has no bf16 that CuPy or NumPy takes."""
+    torch: Any = sys.modules["torch"]
+    return value.detach().view(torch.int16)
 
 
 class GpuPeer:

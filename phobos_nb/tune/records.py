@@ -119,7 +119,15 @@ def _decode(data: Mapping[str, Any]) -> Record:
 
 def write(record: Record, path: Path) -> None:
     """Write a record whole; a foreign or newer file in its place is kept under another name."""
-    write_whole(json.dumps(encode(record), indent=1) + "\n", path, parse)
+    write_whole(compact(record), path, parse)
+
+
+def compact(record: Record) -> str:
+    """The file's text: one line for each field, and for each outcome."""
+    plain = encode(record)
+    outcomes = ",\n  ".join(json.dumps(o) for o in plain.pop("outcomes"))
+    fields = [f"{json.dumps(n)}: {json.dumps(v)}" for n, v in plain.items()]
+    return "{\n " + ",\n ".join([*fields, f'"outcomes": [\n  {outcomes}\n ]']) + "\n}\n"
 
 
 def read(path: Path) -> Record:

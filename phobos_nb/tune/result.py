@@ -40,7 +40,8 @@ class Tuning:
     @property
     def winner(self) -> Measured | None:
         """The winner with its times."""
-        found = self.record.outcomes.get(label(self.record.best)) if self.record.best else None
+        best = self.record.best
+        found = None if best is None else self.record.outcomes.get(label(best))
         return found if isinstance(found, Measured) else None
 
     @property

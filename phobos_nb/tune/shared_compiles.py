@@ -13,11 +13,11 @@ from phobos_nb.tune.compile_job import CompileJob
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Key = tuple[Callable[..., Any], Variant, tuple[tuple[str, int], ...]]
+Key = tuple[Callable[..., Any], str, Variant, tuple[tuple[str, int], ...]]
 
 
 class SharedCompiles(Executor):
-    """Hands jobs of one kernel on to an executor and keeps what they return. compiled: how many it did.
+    """Hands jobs on to an executor and keeps what they return. compiled: how many it did.
 
     Closing it closes nothing else.
     """
@@ -37,7 +37,7 @@ class SharedCompiles(Executor):
         job = args[0] if args else None
         if not isinstance(job, CompileJob):
             return self._executor.submit(fn, *args, **kwargs)
-        key = fn, job.variant, tuple(sorted(job.constants.items()))
+        key = fn, repr(job.text), job.variant, tuple(sorted(job.constants.items()))
         with self._lock:
             found = self._known.get(key)
             if found is None or found.cancelled() or (found.done() and found.exception() is not None):

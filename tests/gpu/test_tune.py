@@ -5,7 +5,9 @@ import pytest
 
 import phobos_nb as ph
 from phobos_nb.tune.outcome import Kind, Measured
+from phobos_nb.tune.pool import WorkerPool
 from phobos_nb.tune.records import read, write
+from tests.gpu import faulty
 
 pytestmark = pytest.mark.gpu
 
@@ -33,6 +35,28 @@ def own_records(tmp_path, monkeypatch):
     monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
 
 
+SAXPY = "examples/saxpy_fp32.ph"
+SCALE = """
+@autotune(TILE in [256, 2048])
+@launch(256)
+kernel scale(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+  let i = ctx.block.x
+  Y[i * TILE :+ TILE] = 2.0 * X[i * TILE :+ TILE]
+}
+"""
+
+
+def product(values):
+    """The float64 answer of a GEMM, computed on the GPU."""
+    a, b, c = (values[n].astype("f8") for n in "ABC")
+    return values["alpha"] * (a @ b) + values["beta"] * c
+
+
+def sum_of(values):
+    """The float64 answer of saxpy."""
+    return values["a"] * values["X"].astype("f8") + values["Y"].astype("f8")
+
+
 def normal(cp, *shape):
     return cp.asarray(np.random.default_rng(0).standard_normal(shape, dtype=np.float32))
 
@@ -46,6 +70,7 @@ def test_a_gemm_is_tuned_against_cublas(cp, tmp_path):
         *(a, b, c, 1.0, 0.5),
         choices={"TILE_M": [64, 128], "TILE_N": [64, 256], "TILE_K": [8]},
         against="cublas",
+        reference=product,
         rounds=9,
         workers=4,
     )
@@ -65,9 +90,17 @@ def test_a_gemm_is_tuned_against_cublas(cp, tmp_path):
 @pytest.mark.parametrize("cache", ["warm", "cold"])
 def test_both_cache_states_are_timed(cp, cache):
     """Saxpy of 4 MB: read and written in L2 when warm, from memory when cold."""
-    saxpy = ph.load("examples/saxpy_fp32.ph").saxpy
+    saxpy = ph.load(SAXPY).saxpy
     x, y = normal(cp, 1 << 19), normal(cp, 1 << 19)
-    tuning = saxpy.tune(x, y, 0.5, cache=cache, rounds=15, workers=4, choices={"TILE": [512, 2048]})
+    tuning = saxpy.tune(
+        *(x, y, 0.5),
+        cache=cache,
+        rounds=15,
+        workers=2,
+        choices={"TILE": [512, 2048]},
+        reference=sum_of,
+        isolate=False,
+    )
     assert tuning.winner is not None
     gbps = 3 * x.nbytes / tuning.winner.median / 1e6
     print(f"{cache}: {gbps:.0f} GB/s")
@@ -79,7 +112,7 @@ def test_a_hang_on_the_gpu_is_a_timeout(cp):
     (spin,) = ph.compile(SPIN)
     x, y = normal(cp, 4096), cp.zeros(4096, cp.float32)
     reference = {"Y": 1 + (x.get().astype("f8") - 1) * 0.99999 ** (4096 / 256)}
-    tuning = spin.tune(x, y, reference=reference, tolerance=1e-3, timeout=10.0, rounds=9, workers=3)
+    tuning = spin.tune(x, y, reference=reference, tolerance=1e-3, timeout=6.0, rounds=9, workers=3)
     kinds = {f.constants["TURNS"]: f.kind for f in tuning.failures}
     assert kinds == {2000000000: Kind.TIMEOUT}
     assert {m.constants["TURNS"] for m in tuning.measured} == {1, 2}
@@ -100,18 +133,119 @@ def test_a_wrong_answer_cannot_win(cp):
 
 def test_the_same_configuration_twice_is_a_tie(cp):
     """UNROLL_K, which nothing reads, gives one code two names: told apart at most once in 20."""
-    saxpy = ph.load("examples/saxpy_fp32.ph").saxpy
+    saxpy = ph.load(SAXPY).saxpy
     x, y = normal(cp, 1 << 22), normal(cp, 1 << 22)
     told = 0
+    pool = WorkerPool(2, 60.0)
     for seed in range(20):
         tuning = saxpy.tune(
             *(x, y, 0.5),
             choices={"TILE": [1024], "UNROLL_K": [1, 2]},
             rounds=25,
-            workers=2,
+            executor=pool,
+            isolate=False,
+            reference=sum_of,
             seed=seed,
             resume=False,
         )
         assert len([m for m in tuning.measured if isinstance(m, Measured)]) == 2
         told += not tuning.ties
+    pool.shutdown(wait=False)
     assert told <= 1
+
+
+def test_planted_faults_are_reported_and_none_wins(cp, monkeypatch):
+    """No CUDA for NVRTC, a hang, an abort, NaN from what would be fastest, a grid that is short."""
+    monkeypatch.setattr("phobos_nb.tune.device_bench.DeviceBench", faulty.FaultyBench)
+    monkeypatch.setattr("phobos_nb.tune.place.Gpu.job", staticmethod(faulty.faulty_job))
+    (scale,) = ph.compile(SCALE)
+    x, y = normal(cp, 1 << 20), cp.zeros(1 << 20, cp.float32)
+    tiles = [faulty.BAD_COMPILE, faulty.HANG, faulty.ABORT, faulty.NAN, faulty.SHORT, 2048]
+    tuning = scale.tune(
+        x,
+        y,
+        choices={"TILE": tiles},
+        reference={"Y": 2 * x.astype("f8")},
+        timeout=6.0,
+        rounds=9,
+        workers=4,
+    )
+    assert {f.constants["TILE"]: f.kind for f in tuning.failures} == {
+        faulty.BAD_COMPILE: Kind.COMPILE,
+        faulty.HANG: Kind.TIMEOUT,
+        faulty.ABORT: Kind.CRASH,
+        faulty.NAN: Kind.WRONG,
+        faulty.SHORT: Kind.WRONG,
+    }
+    assert tuning.best == {"TILE": 2048}
+    reasons = {f.constants["TILE"]: f.reason for f in tuning.failures}
+    assert "SIGABRT" in reasons[faulty.ABORT]
+    assert "NaN" in reasons[faulty.NAN]
+    assert "1024 of" in reasons[faulty.SHORT]
+
+
+def test_an_interrupt_keeps_what_there_is_and_the_next_search_measures_the_rest(cp):
+    """Ctrl-C after 3 of 8: the best of 3 is returned and used; the same search again measures 5."""
+    (scale,) = ph.compile(SCALE)
+    x, y = normal(cp, 1 << 20), cp.zeros(1 << 20, cp.float32)
+
+    def interrupt(event):
+        if event.stage == "first" and event.done == 3:
+            raise KeyboardInterrupt
+
+    options = {
+        "choices": {"TILE": [256 * i for i in (1, 2, 3, 4, 5, 6, 7, 8)]},
+        "reference": {"Y": 2 * x.astype("f8")},
+        "isolate": False,
+        "workers": 4,
+        "rounds": 9,
+    }
+    first = scale.tune(x, y, listener=interrupt, **options)
+    assert (first.stopped, len(first.record.outcomes)) == ("interrupted", 3)
+    assert first.best is not None
+    second = scale.tune(x, y, **options)
+    assert (second.stopped, second.fresh, len(second.record.outcomes)) == ("", 5, 8)
+
+
+def test_bf16_of_torch_is_tuned(cp):
+    """Arrays that NumPy has no type for are copied by their bits."""
+    torch = pytest.importorskip("torch")
+    (scale,) = ph.compile(SCALE.replace("f32", "bf16").replace("2.0 *", "X[i * TILE :+ TILE] +"))
+    x = torch.randn(1 << 16, device="cuda", dtype=torch.bfloat16)
+    y = torch.zeros_like(x)
+    tuning = scale.tune(x, y, choices={"TILE": [512, 1024]}, rounds=9, workers=2, isolate=False)
+    assert tuning.failures == ()
+    given = scale.tune(
+        x, y, choices={"TILE": [512, 1024]}, reference=lambda v: 2 * v["X"], resume=False,
+        rounds=9, workers=2, isolate=False,
+    )  # fmt: skip
+    assert given.failures == ()
+    scale(x, y)
+    assert bool((y == 2 * x).all())
+
+
+def test_several_shapes_share_a_table_that_never_compiles(cp, monkeypatch):
+    """The set is compiled when tune returns: unseen extents run with NVRTC out of reach."""
+    (scale,) = ph.compile(SCALE)
+    found = scale.tune(
+        shapes=[{"N": 1 << 12}, {"N": 1 << 16}, {"N": 1 << 20}],
+        reference=lambda v: 2 * v["X"].astype("f8"),
+        max_configs=2,
+        rounds=9,
+        workers=4,
+        isolate=False,
+    )
+    assert 1 <= len(found.configurations) <= 2
+    assert [t.record.identity.device for t in found.tunings] == [found.table.identity.device] * 3
+
+    def out_of_reach(*_, **__):
+        raise AssertionError("compiled during a call")
+
+    monkeypatch.setattr("phobos_nb.compilation.stages.machine_code", out_of_reach)
+    monkeypatch.setattr("phobos_nb.compilation.stages.lower", out_of_reach)
+    for n in (1, 1000, 4097, 1 << 18, 3_000_001):
+        x, y = normal(cp, n), cp.zeros(n, cp.float32)
+        scale(x, y)
+        assert bool((y == 2 * x).all())
+        bound = scale.bind(x, y)
+        assert found.choose(N=n).items() <= dict(bound.contract.constants).items()
