@@ -1,12 +1,11 @@
 """What a compiled kernel promises and needs: the one description that launches, simulations,
 records and exports share. Plain data, standard library only.
 
-Note [Entry arguments]
-A thread-level kernel takes, in this order: one pointer per tensor parameter (source order); one
-extent per symbol (order of first appearance in the signature); for each tensor the strides in
-elements of its axes (all axes, or all but the last where the last is known to be 1); one value per
-scalar parameter. Extents and strides are `index`. A rank-0 stride list is empty. A tensor axis whose
-dim is a constant still has a stride.
+Note [Entry arguments] A thread-level kernel takes, in this order: one pointer per tensor parameter
+(source order); one extent per symbol (order of first appearance in the signature); for each tensor the
+strides in elements of its axes (all axes, or all but the last where the last is known to be 1); one
+value per scalar parameter; one tensor map per `TensorMap`. Extents and strides are `index`. A rank-0
+stride list is empty. A tensor axis whose dim is a constant still has a stride.
 """
 
 from __future__ import annotations
@@ -51,14 +50,29 @@ Parameter = TensorParameter | ScalarParameter
 class EntryArgument:
     """One argument of the thread-level entry function, see Note [Entry arguments].
 
-    `name` is the tensor (pointer, stride), the symbol (extent) or the scalar parameter; `axis`
-    belongs to strides; `dtype` is the element type (pointer), "index", or the scalar's own.
+    `name` is the tensor (pointer, stride), the symbol (extent), the scalar parameter or the tensor map;
+    `axis` belongs to strides; `dtype` is the element type (pointer, map), "index", or the scalar's own.
     """
 
-    kind: Literal["pointer", "extent", "stride", "scalar"]
+    kind: Literal["pointer", "extent", "stride", "scalar", "map"]
     name: str
     dtype: str
     axis: int = -1
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """How bulk copies address a tensor parameter: in boxes, one extent per axis of the tensor.
+
+    swizzle: bytes over which 16-byte pieces are exchanged in shared memory, 0, 32, 64 or 128. promotion:
+    bytes that the L2 cache fetches at least, 0, 64, 128 or 256. Encoded at every launch, from the array.
+    """
+
+    name: str
+    tensor: str
+    box: tuple[int, ...]
+    swizzle: int = 0
+    promotion: int = 128
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,7 @@ class LaunchContract:
     shared_bytes: total per CTA; `dynamic_shared` says that it is passed at launch (above 48 KB).
     constants: the configuration it was compiled for, such as TILE_M.
     outputs: what it prints and asserts, in order of appearance.
-    cluster: CTAs of a cluster along each axis; a grid holds whole clusters.
+    cluster: CTAs of a cluster along each axis; a grid holds whole clusters. maps: tensor maps to pass.
     """
 
     kernel: str
@@ -159,6 +173,7 @@ class LaunchContract:
     constants: Mapping[str, int] = field(default_factory=dict[str, int])
     outputs: tuple[Output, ...] = ()
     cluster: tuple[int, int, int] = (1, 1, 1)
+    maps: tuple[TensorMap, ...] = ()
 
     @property
     def tensors(self) -> tuple[TensorParameter, ...]:
@@ -229,7 +244,9 @@ def single_launch(contract: LaunchContract) -> LaunchPlan:
     return LaunchPlan(contract.kernel, contract.parameters, (Launch(contract),))
 
 
-def entry_arguments(parameters: tuple[Parameter, ...], variant: Variant) -> tuple[EntryArgument, ...]:
+def entry_arguments(
+    parameters: tuple[Parameter, ...], variant: Variant, maps: tuple[TensorMap, ...] = ()
+) -> tuple[EntryArgument, ...]:
     """The entry's arguments for a signature, in the order of Note [Entry arguments]."""
     tensors = [p for p in parameters if isinstance(p, TensorParameter)]
     symbols = dict.fromkeys(d for t in tensors for d in t.dims if isinstance(d, str))
@@ -243,7 +260,9 @@ def entry_arguments(parameters: tuple[Parameter, ...], variant: Variant) -> tupl
     scalars = [
         EntryArgument("scalar", p.name, p.dtype) for p in parameters if isinstance(p, ScalarParameter)
     ]
-    return (*pointers, *extents, *strides, *scalars)
+    dtypes = {t.name: t.dtype for t in tensors}
+    described = [EntryArgument("map", x.name, dtypes[x.tensor]) for x in maps]
+    return (*pointers, *extents, *strides, *scalars, *described)
 
 
 def to_plain(contract: LaunchContract) -> dict[str, Any]:
@@ -260,6 +279,7 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
         "grid": GridRule((axes[0], axes[1], axes[2]), data["grid"]["problem"]),
         "variant": Variant(**data["variant"]),
         "cluster": tuple(data.get("cluster", (1, 1, 1))),
+        "maps": tuple(_map(x) for x in data.get("maps", ())),
         "outputs": tuple(
             Output(o["text"], o["line"], o["fails"], tuple(o["types"])) for o in data.get("outputs", ())
         ),
@@ -284,6 +304,11 @@ def plan_from_plain(data: Mapping[str, Any]) -> LaunchPlan:
         tuple(Launch(from_plain(x["contract"]), x["role"]) for x in data["launches"]),
         tuple(scratch),
     )
+
+
+def _map(data: Mapping[str, Any]) -> TensorMap:
+    known: dict[str, Any] = {**data, "box": tuple(data["box"])}
+    return TensorMap(**known)
 
 
 def _parameter(data: Mapping[str, Any]) -> Parameter:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phobos_nb.simulate.clusters import PeerMemory, of_peers
 from phobos_nb.simulate.counting import count_access
 from phobos_nb.simulate.findings import report_conflict, report_lanes, report_unwritten
 from phobos_nb.simulate.machine import Machine
@@ -50,6 +51,8 @@ def _bounded(
     inside = (elements >= low) & (elements <= high)
     if ref.memory.holes:
         inside &= ref.memory.owns(np.clip(elements, low, high))
+    if isinstance(ref.memory, PeerMemory):
+        inside &= of_peers(m, s, site.op, ref.memory, elements * ref.dtype.itemsize, live)
     outside = ~inside if live is None else ~inside & live
     if not outside.any():
         return live

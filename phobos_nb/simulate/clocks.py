@@ -34,6 +34,11 @@ PENDING = (1 << 20) - 1
 FIRST_PENDING = PENDING - (1 << 17)
 
 
+GENERIC, SHARED, GLOBAL, READS, INITS = range(5)
+PLANES = 5
+"""See `VectorClocks`."""
+
+
 class Threads(Protocol):
     """What the clocks need to know of a strand's lanes: arrays over its lanes."""
 
@@ -64,7 +69,7 @@ class Clocks(Protocol):
         """A time up to which every active lane knows every access of its CTA."""
         ...
 
-    def unordered(self, threads: Threads, records: Ints) -> Bools:
+    def unordered(self, threads: Threads, records: Ints, plane: int = GENERIC) -> Bools:
         """Whether each record (last axis: lanes) is not known to its lane's warp."""
         ...
 
@@ -98,8 +103,9 @@ class Epochs:
         live = self.epochs[threads.active_ctas]
         return int(live.min()) if live.size else 0
 
-    def unordered(self, threads: Threads, records: Ints) -> Bools:
-        """Later than the CTA's last barrier."""
+    def unordered(self, threads: Threads, records: Ints, plane: int = GENERIC) -> Bools:
+        """Later than the CTA's last barrier, which orders everything of this CTA."""
+        del plane
         known = self.common if self.common is not None else self.epochs[threads.cta]
         return (records >> TIME_SHIFT) > known
 
@@ -112,18 +118,19 @@ class Epochs:
 
 
 class VectorClocks:
-    """`known[p, cta, w, a]`: the time of agent a up to which warp w knows of a's accesses.
+    """`known[p, cta, w, a]`: the time of agent a up to which warp w knows of a, in a plane p.
 
-    Plane 0 is what generic accesses of the warp may rely on. Planes 1 and 2 are what accesses of the
-    asynchronous proxy, to shared and to global memory, may rely on when the warp starts them: generic
-    accesses get there only by a proxy fence on the way (PTX ISA, "Causality order"). What an engine
+    `GENERIC` is what generic accesses of the warp may rely on. `SHARED` and `GLOBAL` are what accesses
+    of the asynchronous proxy to that memory may rely on when the warp starts them: generic accesses get
+    there only by a proxy fence on the way (PTX ISA, "Causality order"). `READS` is what the warp knows
+    to have been read; `INITS`, which memory barriers made the asynchronous proxy can use. What an engine
     did is known in all planes at once.
     """
 
     def __init__(self, ctas: int, agents: Agents) -> None:
         self.agents = agents
         self.rows = agents.columns
-        self.known = np.zeros((3, ctas, agents.warps, agents.columns), np.int64)
+        self.known = np.zeros((PLANES, ctas, agents.warps, agents.columns), np.int64)
         self.ticks = np.zeros((ctas, agents.per_cta), np.int64)
         self.base = np.arange(ctas) % agents.cluster * agents.per_cta
 
@@ -140,33 +147,41 @@ class VectorClocks:
         live = self.known[0, threads.active_ctas]
         return int(live.min()) if live.size else 0
 
-    def unordered(self, threads: Threads, records: Ints) -> Bools:
+    def unordered(self, threads: Threads, records: Ints, plane: int = GENERIC) -> Bools:
         """Later than what the lane's warp knows of the record's agent."""
-        known = self.known[0, threads.cta, threads.warp, self.agent_of(records)]
+        known = self.known[plane, threads.cta, threads.warp, self.agent_of(records)]
         return (records >> TIME_SHIFT) > known
 
     def agent_of(self, records: Ints) -> Ints:
         """The column of the agent that each record names."""
         return ((records & THREAD_MASK) // LANES) % self.rows
 
-    def behind(self, cta: int, warp: int, records: Ints, plane: int) -> tuple[Bools, Bools]:
-        """Of records of any shape, which a warp does not know, and which its engines may not rely on."""
-        times, agents = records >> TIME_SHIFT, self.agent_of(records)
-        return times > self.known[0, cta, warp, agents], times > self.known[plane, cta, warp, agents]
+    def behind(self, cta: int, warp: int, records: Ints, plane: int) -> Bools:
+        """Whether records of any shape are not known to a warp in a plane."""
+        return records >> TIME_SHIFT > self.known[plane, cta, warp, self.agent_of(records)]
 
     def barrier(self, ctas: Ints) -> None:
         """Publish every warp's time to every warp of these CTAs."""
         warps = np.arange(self.agents.warps)
-        self.known[0, ctas[:, None], warps, self.base[ctas][:, None] + warps] += 1
+        for plane in (GENERIC, READS):
+            self.known[plane, ctas[:, None], warps, self.base[ctas][:, None] + warps] += 1
         self.known[:, ctas] = self.known[:, ctas].max(2, keepdims=True)
         _check_time(int(self.known[0, ctas].max()))
 
     def publish(self, cta: int, warp: int) -> NDArray[np.int64]:
         """What a warp hands over when it arrives somewhere: all it knows, its own past included."""
         own = self.base[cta] + warp
-        self.known[0, cta, warp, own] += 1
+        for plane in (GENERIC, READS):
+            self.known[plane, cta, warp, own] += 1
         _check_time(int(self.known[0, cta, warp, own]))
         return self.known[:, cta, warp].copy()
+
+    def reads_only(self, clock: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What a clock says of reads and of engines: an arrival that releases no writes of warps."""
+        warps = np.arange(self.rows) % self.agents.per_cta < self.agents.warps
+        kept = np.where(warps, 0, clock)
+        kept[READS] = clock[READS]
+        return kept
 
     def learn(self, cta: int, warp: int, clock: NDArray[Any]) -> None:
         """A warp that waited for others knows what they handed over."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.simulate.lines import LINE, SECTOR
 from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.memory import Memory
 from phobos_nb.simulate.patterns import PatternCosts
 from phobos_nb.simulate.recorder import AccessCounts
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import WARP, Strand
-from phobos_nb.simulate.values import Bools, Ref
+from phobos_nb.simulate.values import Bools, DTypeLike, Ints, Ref
 
 
 def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
@@ -30,6 +32,27 @@ def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
     record.bytes += moved * size
     record.masked += (s.count if s.mask is None else int(s.mask.sum())) * site.elements - moved
     _count_chunks(counts, s, site, ref, where)
+
+
+def count_bulk(
+    m: Machine, op: int, memory: Memory, dtype: DTypeLike, positions: Ints, copies: int
+) -> None:
+    """Add one bulk copy to the counts of its tensor: the lines and sectors that its elements touch.
+
+    What it does in shared memory no counter shows.
+    """
+    if not m.watch.banks or memory.space != "global":
+        return
+    size = dtype.itemsize
+    counts = m.recorder.access(op, "bulk", "global", memory.name, len(positions), size)
+    record = counts.record
+    record.executions += 1
+    record.elements += len(positions) * copies
+    record.bytes += len(positions) * copies * size
+    bytes_ = memory.allocation.address + positions * size
+    lines, sectors = (len(np.unique(bytes_ // unit)) for unit in (LINE, SECTOR))
+    whole = len(positions) * size
+    counts.add((lines, -(-whole // LINE), sectors, -(-whole // SECTOR)))
 
 
 def _moved(live: Bools | None, count: int, elements: int) -> int:

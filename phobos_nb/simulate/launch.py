@@ -17,11 +17,12 @@ from phobos_nb.simulate.decode import decode, find_kernel
 from phobos_nb.simulate.machine import LaunchShape, Machine, Watch, shadows_for
 from phobos_nb.simulate.memory import POISON, SharedMemory, Tensor, place_tensors
 from phobos_nb.simulate.operands import Probe
-from phobos_nb.simulate.program import Program, element_dtype
+from phobos_nb.simulate.program import Program, dtype_of
 from phobos_nb.simulate.recorder import Cta, Recorder, Stopped
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.simulate.schedule import run_chunk
 from phobos_nb.simulate.shadow import Shadow
+from phobos_nb.simulate.tensor_boxes import TensorMapValue
 from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
 from phobos_nb.simulate.writers import Writers
 
@@ -81,7 +82,7 @@ def simulate(
     arrays = {t.name: np.asarray(arguments[t.name]) for t in contract.tensors}
     shape = launch_shape(program, contract, grid or contract.grid.shape(symbols(contract, arrays)))
     numbers = chosen_ctas(shape, ctas)
-    dtypes = [element_dtype(v.type) for v in kernel.body.block.args]
+    dtypes = [dtype_of(v.type) or np.dtype(np.uint8) for v in kernel.body.block.args]
 
     def run(poison: int, watch: Watch) -> _Launch:
         recorder = Recorder(program.places, stop_at_first=stop_at_first)
@@ -280,6 +281,7 @@ def entry_values(
 ) -> list[Value]:
     """The values of the entry's arguments, see Note [Entry arguments] in `contract`."""
     extents = symbols(contract, arrays)
+    maps = {x.name: TensorMapValue(tensors[x.tensor], x.box, x.swizzle) for x in contract.maps}
 
     def one(argument: EntryArgument, dtype: DTypeLike) -> Value:
         if argument.kind == "pointer":
@@ -288,6 +290,8 @@ def entry_values(
             return tensors[argument.name].strides[argument.axis]
         if argument.kind == "extent":
             return extents[argument.name]
+        if argument.kind == "map":
+            return maps[argument.name]
         value = dtype.type(arguments[argument.name])
         return value.item() if dtype.kind in "iub" else value
 

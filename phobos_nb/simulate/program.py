@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from phobos_nb.ir.dialects.address_space import WORKGROUP
+from phobos_nb.ir.dialects.bulk import CLUSTER
 from phobos_nb.ir.dialects.shapes import element_of, shape_of
 from phobos_nb.ir.locations import place_of
 from phobos_nb.simulate.machine import Machine
@@ -117,7 +118,7 @@ class Decoder:
         if not isinstance(type_, MemRefType):
             return
         memref = cast("MemRefType[Attribute]", type_)
-        if memref.memory_space == WORKGROUP:
+        if memref.memory_space in (WORKGROUP, CLUSTER):
             self.program.shared_unit = min(self.program.shared_unit, element_dtype(memref).itemsize)
 
     def block(self, block: Block) -> Operation | None:

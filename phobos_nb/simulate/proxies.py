@@ -19,11 +19,15 @@ from numpy.typing import NDArray
 
 from phobos_nb.simulate.clocks import (
     FIRST_PENDING,
+    GENERIC,
+    GLOBAL,
     IDENTITY,
     OP_MASK,
     OP_SHIFT,
     PENDING,
+    READS,
     SEVERAL,
+    SHARED,
     THREAD_MASK,
     TIME_SHIFT,
     VectorClocks,
@@ -97,7 +101,7 @@ def begin(
         return UnderWay(shadow, units, record, None)
     if not shadow.across:
         look.unwritten(shadow.writes.take(units) == 0)
-    clocks = _clocks(m)
+    clocks = clocks_of(m)
     row = int(clocks.base[who.cta]) + who.warp
     shadow.entered.add(row)
     shadow.reads[row][units] = record
@@ -106,7 +110,7 @@ def begin(
 
 def finish(m: Machine, cta: int, column: int, accesses: Iterable[UnderWay | None]) -> NDArray[Any]:
     """Accesses of one engine of a CTA are over; the clock that those learn who waited for them."""
-    clocks = _clocks(m)
+    clocks = clocks_of(m)
     agent, time = clocks.tick(cta, column)
     number = clocks.agents.number(int(m.ctas[cta]), column)
     for access in accesses:
@@ -127,14 +131,15 @@ def units_at(positions: Ints, itemsize: int, unit: int) -> Ints:
 
 
 def fence(m: Machine, s: Strand, planes: tuple[int, ...]) -> None:
-    """A proxy fence of the active warps for shared (1) or global (2) memory."""
-    clocks = _clocks(m)
+    """A proxy fence of the active warps, for some planes of the clocks."""
+    clocks = clocks_of(m)
     pairs = np.unique(np.stack([s.cta[s.active], s.warp[s.active]], 1), axis=0)
     for cta, warp in pairs.tolist():
         clocks.fence(cta, warp, planes)
 
 
-def _clocks(m: Machine) -> VectorClocks:
+def clocks_of(m: Machine) -> VectorClocks:
+    """The clocks of a program that needs more than barriers of the CTA."""
     clocks: Value = m.clocks
     if not isinstance(clocks, VectorClocks):
         raise TypeError("a row that uses the asynchronous proxy did not ask for vector clocks")
@@ -166,9 +171,9 @@ class _Look:
         """Report what the issuer does not know, and with `proxies` what no fence has passed on."""
         if not records.any():
             return
-        behind, unfenced = _clocks(self.m).behind(
-            self.who.cta, self.who.warp, records, 2 if self.shadow.across else 1
-        )
+        clocks, cta, warp = clocks_of(self.m), self.who.cta, self.who.warp
+        behind = clocks.behind(cta, warp, records, GENERIC if proxies else READS)
+        unfenced = clocks.behind(cta, warp, records, GLOBAL if self.shadow.across else SHARED)
         live = records != 0
         if self.shadow.across:
             theirs = (records & THREAD_MASK) // self.shadow.numbers

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.simulate import bulk_copies, clusters
 from phobos_nb.simulate.barriers import release
 from phobos_nb.simulate.machine import Machine, whole_chunk
+from phobos_nb.simulate.mbarriers import Polled
 from phobos_nb.simulate.program import Program
 from phobos_nb.simulate.program_points import BLOCKED, SPLIT
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.trace import OPERATIONS, trace_operation
 from phobos_nb.simulate.values import Value
+
+CHANCE = 0.25
+"""With a seed, how likely a bulk copy moves before the next strand runs."""
+MOST_POLLS = 1000
+"""Rounds of asking a memory barrier, with nothing else going on, after which that is a deadlock."""
 
 
 def run_chunk(m: Machine, program: Program, arguments: list[Value], seed: int) -> None:
@@ -21,20 +28,51 @@ def run_chunk(m: Machine, program: Program, arguments: list[Value], seed: int) -
     order = np.random.default_rng(seed) if seed else None
     running = [start] if order is None else _warps_apart(start)
     waiting: list[Strand] = []
+    engines = program.needs_clocks
+    polls = 0
     while running or waiting:
         if not running:
             running = _wake(m, waiting, running)
+            if running or (engines and bulk_copies.advance(m, order)):
+                continue
+            polls += 1
+            running = _polling(waiting) if polls < MOST_POLLS else []
             if not running:
                 running = _deadlock(m, waiting)
             continue
+        if engines and order is not None and order.random() < CHANCE:
+            bulk_copies.advance(m, order)
+            running += _wake(m, waiting, running)
         strand = running.pop(int(order.integers(len(running))) if order is not None else 0)
         status = run_strand(m, program, strand)
         if status == SPLIT:
             running += m.strands
             m.strands.clear()
         elif status == BLOCKED:
+            polls = polls if isinstance(strand.waiting, Polled) else 0
             waiting.append(strand)
             running += _wake(m, waiting, running)
+        elif engines:
+            _end(m, strand, program)
+            running += _wake(m, waiting, running)
+    if engines:
+        bulk_copies.drain(m)
+
+
+def _end(m: Machine, s: Strand, program: Program) -> None:
+    """A strand has ended: what it leaves under way, and who need not wait for it any more."""
+    s.set_mask(None)
+    bulk_copies.end(m, s)
+    clusters.end(m, s, len(program.places) - 1)
+
+
+def _polling(waiting: list[Strand]) -> list[Strand]:
+    """Take out the strands that only wait to ask again."""
+    found = [s for s in waiting if isinstance(s.waiting, Polled)]
+    for s in found:
+        s.waiting = None
+        waiting.remove(s)
+    return found
 
 
 def run_strand(m: Machine, program: Program, s: Strand) -> int:
@@ -63,6 +101,9 @@ def _wake(m: Machine, waiting: list[Strand], running: list[Strand]) -> list[Stra
     ready = release(m, waiting, running)
     ready += [s for s in waiting if s not in ready and s.waiting.ready(m, s)]
     for s in ready:
+        resume = getattr(s.waiting, "resume", None)
+        if resume is not None:
+            resume(m, s)
         s.waiting = None
         waiting.remove(s)
     return ready

@@ -15,9 +15,11 @@ import numpy as np
 from phobos_nb.simulate.clocks import (
     ATOMIC,
     FIRST_PENDING,
+    GENERIC,
     OP_MASK,
     OP_SHIFT,
     PENDING,
+    READS,
     SEVERAL,
     THREAD_MASK,
     TIME_SHIFT,
@@ -108,7 +110,7 @@ class Shadow:
             found.append(Conflict("write after write", bad, before))
         for index in self.entered:
             seen = self.reads[index].take(units)
-            bad = self._conflicts(threads, seen, active, atomic=atomic)
+            bad = self._conflicts(threads, seen, active, atomic=atomic, plane=READS)
             if bad is not None:
                 found.append(Conflict("write after read", bad, seen))
         stamp = PENDING if pending else self.clocks.stamp(threads)
@@ -162,22 +164,30 @@ class Shadow:
         if lost.any():
             row[entry.units[lost]] |= SEVERAL
 
-    def _unordered(self, threads: Threads, records: Ints) -> Bools:
+    def _unordered(self, threads: Threads, records: Ints, plane: int = GENERIC) -> Bools:
         """Whether records are unknown to the lanes; in global memory also those of other CTAs."""
-        late = self.clocks.unordered(threads, records)
+        late = self.clocks.unordered(threads, records, plane)
         if self.across:
             other = (records & THREAD_MASK) // self.numbers
             late |= (other != threads.gid // self.numbers) & (records != 0)
         return late
 
     def _conflicts(
-        self, threads: Threads, records: Ints, active: Bools | None, *, atomic: bool
+        self,
+        threads: Threads,
+        records: Ints,
+        active: Bools | None,
+        *,
+        atomic: bool,
+        plane: int = GENERIC,
     ) -> Bools | None:
         newest = int(records.max(initial=0))
         if newest == 0 or (not self.across and newest >> TIME_SHIFT <= self.clocks.floor(threads)):
             return None
         others = ((records & THREAD_MASK) != threads.gid) | ((records & SEVERAL) != 0)
-        bad = self._unordered(threads, records) & (others | (records >> TIME_SHIFT >= FIRST_PENDING))
+        bad = self._unordered(threads, records, plane) & (
+            others | (records >> TIME_SHIFT >= FIRST_PENDING)
+        )
         if atomic:
             bad &= (records & ATOMIC) == 0
         if active is not None:

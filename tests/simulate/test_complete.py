@@ -3,7 +3,7 @@
 from phobos_nb.ir.context import DIALECTS
 from phobos_nb.simulate.ops import ROWS
 
-THREAD_LEVEL = {"arith", "gpu", "math", "memref", "nvgpu", "scf", "vector"}
+THREAD_LEVEL = {"arith", "gpu", "math", "memref", "nvgpu", "scf", "vector", "nvvm", "phobos"}
 NOT_EXECUTED = {
     "terminators of regions, decoded with their parents": {
         *(
@@ -17,8 +17,8 @@ NOT_EXECUTED = {
         "memref.alloca_scope.return",
         "memref.atomic_yield",
     },
-    "needs a tensor map, which no entry argument is yet": {"nvgpu.tma.async.load"},
     "host side": {
+        "nvgpu.tma.create.descriptor",
         *("gpu.alloc", "gpu.dealloc", "gpu.host_register", "gpu.host_unregister", "gpu.launch"),
         *(
             "gpu.launch_func",

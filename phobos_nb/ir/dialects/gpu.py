@@ -172,6 +172,62 @@ class GridDimOp(xdsl_gpu.GridDimOp):
 
 
 @irdl_op_definition
+class ClusterIdOp(IRDLOperation):
+    """The number of the CTA's cluster in the grid along an axis."""
+
+    name = "gpu.cluster_id"
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
+
+    def __init__(self, dimension: DimensionEnum) -> None:
+        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
+
+
+@irdl_op_definition
+class ClusterDimOp(IRDLOperation):
+    """How many clusters the grid has along an axis."""
+
+    name = "gpu.cluster_dim"
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
+
+    def __init__(self, dimension: DimensionEnum) -> None:
+        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
+
+
+@irdl_op_definition
+class ClusterBlockIdOp(IRDLOperation):
+    """The CTA's number in its cluster along an axis."""
+
+    name = "gpu.cluster_block_id"
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
+
+    def __init__(self, dimension: DimensionEnum) -> None:
+        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
+
+
+@irdl_op_definition
+class ClusterDimBlocksOp(IRDLOperation):
+    """How many CTAs a cluster has along an axis."""
+
+    name = "gpu.cluster_dim_blocks"
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
+
+    def __init__(self, dimension: DimensionEnum) -> None:
+        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
+
+
+@irdl_op_definition
 class ReturnOp(IRDLOperation):
     """The end of a `gpu.func`."""
 
@@ -258,6 +314,10 @@ _OWN: list[type[Operation]] = [
     ThreadIdOp,
     BlockIdOp,
     GridDimOp,
+    ClusterIdOp,
+    ClusterDimOp,
+    ClusterBlockIdOp,
+    ClusterDimBlocksOp,
     ReturnOp,
     ShuffleOp,
     DynamicSharedMemoryOp,

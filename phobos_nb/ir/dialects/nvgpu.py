@@ -10,13 +10,10 @@ from xdsl.dialects.builtin import (
     BoolAttr,
     FixedBitwidthType,
     IndexType,
-    IntAttr,
     IntegerAttr,
     MemRefType,
-    StringAttr,
     UnitAttr,
     VectorType,
-    i1,
     i32,
     i64,
 )
@@ -35,11 +32,57 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import AttrParser
-from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from phobos_nb.ir.dialects.address_space import WORKGROUP
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBARRIER_OPS,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierArriveExpectTxOp as MBarrierArriveExpectTxOp,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierArriveNoCompleteOp as MBarrierArriveNoCompleteOp,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierArriveOp as MBarrierArriveOp,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierCreateOp as MBarrierCreateOp,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierGroupType as MBarrierGroupType,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierInitOp as MBarrierInitOp,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierTestWaitOp as MBarrierTestWaitOp,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierTokenType as MBarrierTokenType,
+)
+from phobos_nb.ir.dialects.nvgpu_mbarrier import (
+    MBarrierTryWaitParityOp as MBarrierTryWaitParityOp,
+)
+from phobos_nb.ir.dialects.nvgpu_tma import (
+    TMA_OPS,
+)
+from phobos_nb.ir.dialects.nvgpu_tma import (
+    TensorMapType as TensorMapType,
+)
+from phobos_nb.ir.dialects.nvgpu_tma import (
+    TmaAsyncLoadOp as TmaAsyncLoadOp,
+)
+from phobos_nb.ir.dialects.nvgpu_tma import (
+    TmaAsyncStoreOp as TmaAsyncStoreOp,
+)
+from phobos_nb.ir.dialects.nvgpu_tma import (
+    TmaCreateDescriptorOp as TmaCreateDescriptorOp,
+)
+from phobos_nb.ir.dialects.nvgpu_tma import (
+    TmaPrefetchOp as TmaPrefetchOp,
+)
 from phobos_nb.ir.dialects.shapes import element_of, require, require_same_element, shape_of, show
 
 Value = SSAValue | Operation
@@ -239,187 +282,6 @@ class MmaSyncOp(IRDLOperation):
         )
 
 
-@irdl_attr_definition
-class MBarrierGroupType(ParametrizedAttribute, TypeAttribute):
-    """`!nvgpu.mbarrier.group<...>`: one or several memory barriers in shared memory."""
-
-    name = "nvgpu.mbarrier.group"
-    memory_space: Attribute
-    barriers: IntAttr
-
-    def __init__(self, barriers: int = 1) -> None:
-        super().__init__(WORKGROUP, IntAttr(barriers))
-
-    def print_parameters(self, printer: Printer) -> None:
-        """Print `<memorySpace = .., num_barriers = ..>`; upstream leaves the number one out."""
-        with printer.in_angle_brackets():
-            printer.print_string("memorySpace = ")
-            printer.print_attribute(self.memory_space)
-            if self.barriers.data != 1:
-                printer.print_string(f", num_barriers = {self.barriers.data}")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        """Parse `<memorySpace = .., num_barriers = ..>`."""
-        with parser.in_angle_brackets():
-            parser.parse_keyword("memorySpace")
-            parser.parse_punctuation("=")
-            space = parser.parse_attribute()
-            count = 1
-            if parser.parse_optional_punctuation(","):
-                parser.parse_keyword("num_barriers")
-                parser.parse_punctuation("=")
-                count = parser.parse_integer()
-        return [space, IntAttr(count)]
-
-
-@irdl_attr_definition
-class MBarrierTokenType(ParametrizedAttribute, TypeAttribute):
-    """`!nvgpu.mbarrier.token`, the phase that an arrival took part in."""
-
-    name = "nvgpu.mbarrier.token"
-
-
-@irdl_op_definition
-class MBarrierCreateOp(IRDLOperation):
-    """Reserve memory barriers in shared memory."""
-
-    name = "nvgpu.mbarrier.create"
-    barriers = result_def(MBarrierGroupType)
-
-    def __init__(self, count: int = 1) -> None:
-        super().__init__(result_types=[MBarrierGroupType(count)])
-
-
-@irdl_op_definition
-class MBarrierInitOp(IRDLOperation):
-    """Set the number of arrivals that complete a phase of barrier `index`."""
-
-    name = "nvgpu.mbarrier.init"
-    barriers = operand_def(MBarrierGroupType)
-    count = operand_def(IndexType())
-    index = operand_def(IndexType())
-    predicate = opt_operand_def(i1)
-    traits = traits_def(MemoryWriteEffect())
-
-    def __init__(
-        self, barriers: Value, index: Value, count: Value, predicate: Value | None = None
-    ) -> None:
-        super().__init__(operands=[barriers, count, index, predicate])
-
-
-@irdl_op_definition
-class MBarrierArriveOp(IRDLOperation):
-    """Arrive at barrier `index`."""
-
-    name = "nvgpu.mbarrier.arrive"
-    barriers = operand_def(MBarrierGroupType)
-    index = operand_def(IndexType())
-    token = result_def(MBarrierTokenType())
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, barriers: Value, index: Value) -> None:
-        super().__init__(operands=[barriers, index], result_types=[MBarrierTokenType()])
-
-
-@irdl_op_definition
-class MBarrierArriveExpectTxOp(IRDLOperation):
-    """Arrive at barrier `index` and add `bytes` to what its phase waits for."""
-
-    name = "nvgpu.mbarrier.arrive.expect_tx"
-    barriers = operand_def(MBarrierGroupType)
-    bytes = operand_def(IndexType())
-    index = operand_def(IndexType())
-    predicate = opt_operand_def(i1)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(
-        self, barriers: Value, index: Value, bytes_: Value, predicate: Value | None = None
-    ) -> None:
-        super().__init__(operands=[barriers, bytes_, index, predicate])
-
-
-@irdl_op_definition
-class MBarrierTryWaitParityOp(IRDLOperation):
-    """Wait until the phase of that parity of barrier `index` is complete, asking every `ticks`."""
-
-    name = "nvgpu.mbarrier.try_wait.parity"
-    barriers = operand_def(MBarrierGroupType)
-    parity = operand_def(i1)
-    ticks = operand_def(IndexType())
-    index = operand_def(IndexType())
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, barriers: Value, index: Value, parity: Value, ticks: Value) -> None:
-        super().__init__(operands=[barriers, parity, ticks, index])
-
-
-@irdl_attr_definition
-class TensorMapType(ParametrizedAttribute, TypeAttribute):
-    """`!nvgpu.tensormap.descriptor<...>`: how bulk copies address a tensor and write its boxes."""
-
-    name = "nvgpu.tensormap.descriptor"
-    tensor: Attribute
-    swizzle: StringAttr
-    l2promo: StringAttr
-    oob: StringAttr
-    interleave: StringAttr
-
-    def __init__(
-        self, tensor: Attribute, swizzle: str = "swizzle_128b", l2promo: str = "l2promo_128b"
-    ) -> None:
-        super().__init__(tensor, *(StringAttr(s) for s in (swizzle, l2promo, "zero", "none")))
-
-    def print_parameters(self, printer: Printer) -> None:
-        """Print the fields as upstream names them."""
-        with printer.in_angle_brackets():
-            printer.print_string("tensor = ")
-            printer.print_attribute(self.tensor)
-            for name in ("swizzle", "l2promo", "oob", "interleave"):
-                printer.print_string(f", {name} = {cast(StringAttr, getattr(self, name)).data}")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        """Parse the fields in upstream's order."""
-        with parser.in_angle_brackets():
-            parser.parse_keyword("tensor")
-            parser.parse_punctuation("=")
-            values: list[Attribute] = [parser.parse_type()]
-            for name in ("swizzle", "l2promo", "oob", "interleave"):
-                parser.parse_punctuation(",")
-                parser.parse_keyword(name)
-                parser.parse_punctuation("=")
-                values.append(StringAttr(parser.parse_identifier()))
-        return values
-
-
-@irdl_op_definition
-class TmaAsyncLoadOp(IRDLOperation):
-    """Start a bulk copy of a box of a tensor to shared memory; barrier `index` counts its bytes."""
-
-    name = "nvgpu.tma.async.load"
-    dst = operand_def(MemRefType)
-    barriers = operand_def(MBarrierGroupType)
-    descriptor = operand_def(TensorMapType)
-    coordinates = var_operand_def(IndexType())
-    index = operand_def(IndexType())
-    multicast_mask = opt_operand_def()
-    predicate = opt_operand_def(i1)
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(
-        self,
-        dst: Value,
-        barriers: Value,
-        descriptor: Value,
-        coordinates: Sequence[Value],
-        index: Value,
-        predicate: Value | None = None,
-    ) -> None:
-        super().__init__(operands=[dst, barriers, descriptor, coordinates, index, None, predicate])
-
-
 Nvgpu = Dialect(
     "nvgpu",
     [
@@ -428,12 +290,8 @@ Nvgpu = Dialect(
         DeviceAsyncWaitOp,
         LdMatrixOp,
         MmaSyncOp,
-        MBarrierCreateOp,
-        MBarrierInitOp,
-        MBarrierArriveOp,
-        MBarrierArriveExpectTxOp,
-        MBarrierTryWaitParityOp,
-        TmaAsyncLoadOp,
+        *MBARRIER_OPS,
+        *TMA_OPS,
     ],
     [AsyncTokenType, MBarrierGroupType, MBarrierTokenType, TensorMapType],
 )

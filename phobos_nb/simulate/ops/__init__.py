@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.simulate.ops import arith, gpu, llvm, math, memref, nvgpu, scf, vector
+from phobos_nb.simulate.ops import arith, gpu, llvm, math, memref, nvgpu, nvvm, scf, vector
 from phobos_nb.simulate.program import Row
 
 ROWS: dict[str, Row] = {
@@ -12,6 +12,7 @@ ROWS: dict[str, Row] = {
     **math.ROWS,
     **memref.ROWS,
     **nvgpu.ROWS,
+    **nvvm.ROWS,
     **scf.ROWS,
     **vector.ROWS,
 }

@@ -53,6 +53,22 @@ def _block_id(m: Machine, s: Strand, axis: int) -> Value:
     return int(ids[0]) if len(ids) == 1 else ids[s.cta]
 
 
+def _cluster_id(m: Machine, s: Strand, axis: int) -> Value:
+    return _block_id(m, s, axis) // m.shape.cluster[axis]
+
+
+def _cluster_dim(m: Machine, s: Strand, axis: int) -> Value:
+    return m.shape.grid[axis] // m.shape.cluster[axis]
+
+
+def _cluster_block_id(m: Machine, s: Strand, axis: int) -> Value:
+    return _block_id(m, s, axis) % m.shape.cluster[axis]
+
+
+def _cluster_dim_blocks(m: Machine, s: Strand, axis: int) -> Value:
+    return m.shape.cluster[axis]
+
+
 def _block_dim(m: Machine, s: Strand, axis: int) -> Value:
     return m.shape.threads if axis == 0 else 1
 
@@ -188,6 +204,10 @@ ROWS: dict[str, Row] = {
     "gpu.block_id": _id(_block_id),
     "gpu.block_dim": _id(_block_dim),
     "gpu.grid_dim": _id(_grid_dim),
+    "gpu.cluster_id": _id(_cluster_id),
+    "gpu.cluster_dim": _id(_cluster_dim),
+    "gpu.cluster_block_id": _id(_cluster_block_id),
+    "gpu.cluster_dim_blocks": _id(_cluster_dim_blocks),
     "gpu.lane_id": _id(_lane_id),
     "gpu.subgroup_id": _id(_warp_id),
     "gpu.num_subgroups": _id(_warps),

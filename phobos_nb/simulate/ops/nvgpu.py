@@ -16,6 +16,7 @@ from phobos_nb.simulate.access import load, locate
 from phobos_nb.simulate.copies import commit, issue, wait
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.bulk import BULK_ROWS
 from phobos_nb.simulate.ops.matrix import MATRIX_ROWS
 from phobos_nb.simulate.ops.mbarrier import MBARRIER_ROWS
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
@@ -83,4 +84,5 @@ ROWS: dict[str, Row] = {
     "nvgpu.device_async_wait": _wait,
     **MATRIX_ROWS,
     **MBARRIER_ROWS,
+    **BULK_ROWS,
 }

@@ -20,7 +20,13 @@ from phobos_nb.simulate.program_points import SPLIT
 from phobos_nb.simulate.strand import WARP, Frame, Strand
 from phobos_nb.simulate.values import Bools, Ints, Value, choose, is_array, take
 
-WAITS = {"nvgpu.mbarrier.try_wait.parity", "nvvm.barrier", "nvvm.cluster.wait"}
+WAITS = {
+    "nvgpu.mbarrier.try_wait.parity",
+    "nvgpu.mbarrier.test.wait",
+    "nvvm.barrier",
+    "nvvm.cluster.wait",
+    "nvvm.setmaxregister",
+}
 """Operations at which a warp may wait for another one that goes a different way."""
 
 
@@ -89,7 +95,7 @@ def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
         if entering == active:
             s.frames.append(None)
             return None
-        if waits and warp_uniform(c, s):
+        if waits and parts_warps(c, s):
             s.pc = here
             m.strands.extend(s.split(whole_warps(c, s)))
             return SPLIT
@@ -100,13 +106,9 @@ def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
     return step
 
 
-def warp_uniform(condition: Bools, s: Strand) -> bool:
-    """Whether all active lanes of each warp agree."""
-    rows = condition.reshape(-1, WARP)
-    if s.mask is None:
-        return bool((rows == rows[:, :1]).all())
-    mask = s.mask.reshape(-1, WARP)
-    return not ((rows & mask).any(1) & (~rows & mask).any(1)).any()
+def parts_warps(condition: Bools, s: Strand) -> bool:
+    """Whether some warps have an active lane that meets the condition and others have none."""
+    return not whole_warps(condition, s).all()
 
 
 def whole_warps(condition: Bools, s: Strand) -> Bools:
