@@ -369,6 +369,9 @@ WITHOUT_ROW = {
     # Bulk copies and their barriers have no row yet.
     *("nvgpu.mbarrier.create", "nvgpu.mbarrier.init", "nvgpu.mbarrier.arrive"),
     *("nvgpu.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.try_wait.parity", "nvgpu.tma.async.load"),
+    *("nvgpu.mbarrier.arrive.nocomplete", "nvgpu.mbarrier.test.wait", "nvgpu.tma.async.store"),
+    *("nvgpu.tma.prefetch.descriptor", "nvgpu.tma.create.descriptor", "gpu.cluster_id"),
+    *("gpu.cluster_dim", "gpu.cluster_block_id", "gpu.cluster_dim_blocks"),
 }
 """Operations of the thread-level dialects that have no row, and why."""
 

@@ -3,7 +3,7 @@
 from phobos_nb.ir.context import DIALECTS
 from phobos_nb.simulate.ops import ROWS
 
-THREAD_LEVEL = {"arith", "gpu", "math", "memref", "nvgpu", "scf", "vector", "nvvm", "phobos"}
+THREAD_LEVEL = {"arith", "gpu", "math", "memref", "nvgpu", "scf", "vector"}
 NOT_EXECUTED = {
     "terminators of regions, decoded with their parents": {
         *(
