@@ -33,6 +33,7 @@ from phobos_nb.source import Source
 from phobos_nb.target import Target
 
 if TYPE_CHECKING:
+    from phobos_nb.compilation.comparison import Reference
     from phobos_nb.compilation.profile import Profile
     from phobos_nb.cuda.device_plan import Prepared
     from phobos_nb.cuda.plan import Dispatcher
@@ -163,7 +164,7 @@ class Kernel:
     def compare(
         self,
         *arguments: Any,
-        ref: Mapping[str, Any] | None = None,
+        ref: Reference | None = None,
         tolerance: Any = None,
         grid: Any = None,
         drop_barrier: int | None = None,
@@ -171,34 +172,17 @@ class Kernel:
     ) -> list[Difference]:
         """Simulate a call and compare it: per wrong tensor the first wrong element and its cause.
 
-        ref: the right outputs by parameter name; by default what the kernel means, run on the CPU.
+        ref: the right outputs by parameter name, or a function that gives them for arguments by name and
+        leaves those as they are (it tells more: it is asked for other shapes too, to find the cause); by
+        default what the kernel means, run on the CPU.
         tolerance: the largest absolute error, a number or arrays by name. An empty list is agreement.
         Takes the options of `simulate` too.
         """
-        from phobos_nb.simulate.compare import compare
+        from phobos_nb.compilation.comparison import compare_call
 
-        options = self._simulation_options(named)
-        if self._generic.open:
-            kernel = self.for_call(arguments, named)
-            return kernel.compare(
-                *arguments,
-                ref=ref,
-                tolerance=tolerance,
-                grid=grid,
-                drop_barrier=drop_barrier,
-                **options,
-                **named,
-            )
-        result = self.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
-        values = host_values(name_arguments(self.name, self.parameters, arguments, named))
-        call = solve(self, values, describe_host, grid, resolve(self.options).target)
-        if ref is None:
-            copies = {id(values[name]): values[name].copy() for name in call.arrays}
-            meant = {name: copies[id(values[name])] for name in call.arrays}
-            stages.run_meaning(call.typed, meant, call.scalars, call.grid)
-            ref = {name: meant[name] for name in result.outputs}
-        contract = self._compiled_for(call, resolve(self.options)).contract
-        return compare(result, ref, contract, tolerance)
+        options = {**self._simulation_options(named), "grid": grid, "drop_barrier": drop_barrier}
+        kernel = self.for_call(arguments, named) if self._generic.open else self
+        return compare_call(kernel, arguments, named, ref, tolerance, options)
 
     def profile(
         self,

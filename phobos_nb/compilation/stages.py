@@ -70,13 +70,20 @@ def run_meaning(
     scalars: Mapping[str, Scalar],
     grid: Grid,
     ctas: Iterable[Grid] | None = None,
+    *,
+    outside: float | None = None,
+    silent: bool = False,
 ) -> None:
-    """Run all CTAs, or some, on NumPy arrays on the CPU; what they print goes to standard output."""
+    """Run all CTAs, or some, on NumPy arrays on the CPU; what they print goes to standard output.
+
+    outside: see `phobos_nb.language.meaning.run`. silent: nothing is printed.
+    """
     from phobos_nb import builtins
     from phobos_nb.language.meaning import run
 
-    result = run(typed, {**arrays, **scalars}, grid, ctas, builtins=builtins.table())
-    for line in result.printed:
+    values = {**arrays, **scalars}
+    result = run(typed, values, grid, ctas, builtins=builtins.table(), outside=outside)
+    for line in () if silent else result.printed:
         sys.stdout.write(f"{line.text}\n")
 
 

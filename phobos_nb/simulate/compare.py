@@ -1,14 +1,16 @@
 """Where a simulated launch first differs from the right answer, who computed that, and from what.
 
 The kind of fault is a diagnosis, tried in this order: a race in shared memory or a memory fault that
-the simulator saw; errors only in partial tiles; right values in wrong places; a race in a tensor;
-elements that nobody wrote; errors of the size of roundings; else a wrong operation.
+the simulator saw; errors only in partial tiles; elements written twice; right values in wrong places;
+another race; elements that nobody wrote; what experiments on the call say; errors of the size of
+roundings; else a wrong operation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, cast
 
 import ml_dtypes
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.contract import LaunchContract
+from phobos_nb.simulate.experiments import Question, Trial, ask
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.simulate.writers import Writer
 
@@ -59,20 +62,32 @@ def compare(
     wanted: Mapping[str, Array],
     contract: LaunchContract,
     tolerance: float | Mapping[str, Array] | None = None,
+    trial: Trial | None = None,
 ) -> list[Difference]:
     """The differences of a simulation's outputs from the right ones, one per tensor that has any.
 
     tolerance: the largest absolute error, one number or arrays by tensor; by default 64 units in the
     last place of the largest wanted value. NaN equals NaN. Integers must be equal.
+    trial: the call, to experiment with where the results alone do not tell what kind of fault it is.
     """
     found: list[Difference] = []
     for name, right in wanted.items():
-        output = result.outputs[name]
         allowed = tolerance[name] if isinstance(tolerance, Mapping) else tolerance
-        wrong = wrong_elements(output, right, allowed)
+        differ = partial(wrong_elements, tolerance=allowed)
+        wrong = differ(result.outputs[name], right)
         if wrong.any():
-            found.append(_difference(result, contract, name, right, wrong))
+            writer = partial(_cta_of_writer, result, name)
+            output = result.outputs[name]
+            question = Question(trial, name, output, right, differ, writer) if trial else None
+            found.append(_difference(result, contract, name, right, wrong, question))
     return found
+
+
+def _cta_of_writer(
+    result: SimulationResult, name: str, index: tuple[int, ...]
+) -> tuple[int, int, int] | None:
+    writer = result.writer(name, index)
+    return writer.cta if writer else None
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:
@@ -81,12 +96,14 @@ def unit_roundoff(dtype: np.dtype[Any]) -> float:
 
 
 def wrong_elements(output: Array, right: Array, tolerance: Any = None) -> NDArray[np.bool_]:
-    """Which elements differ by more than the tolerance."""
+    """Which elements differ by more than the tolerance; of a larger one, its first part counts."""
     if output.dtype.kind in "iub":
         return output != right
     a, b = output.astype(np.float64), np.asarray(right, np.float64)
     if tolerance is None:
         tolerance = 128 * unit_roundoff(output.dtype) * _largest(b)
+    elif np.ndim(tolerance):
+        tolerance = np.asarray(tolerance)[tuple(map(slice, a.shape))]
     with np.errstate(invalid="ignore"):
         close = (np.abs(a - b) <= tolerance) | (a == b) | (np.isnan(a) & np.isnan(b))
     return ~close
@@ -103,10 +120,11 @@ def _difference(
     name: str,
     right: Array,
     wrong: NDArray[np.bool_],
+    question: Question | None,
 ) -> Difference:
     output = result.outputs[name]
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    kind, explanation = diagnose(result, contract, name, right, wrong)
+    kind, explanation = diagnose(result, contract, name, right, wrong, question)
     return Difference(
         name,
         index,
@@ -126,16 +144,45 @@ def diagnose(
     name: str,
     right: Array,
     wrong: NDArray[np.bool_],
+    question: Question | None = None,
 ) -> tuple[Kind, str]:
     """What kind of fault the wrong elements of a tensor speak for, and why."""
+    seen = _seen(result, contract, name, right, wrong, question.trial.steps if question else frozenset())
+    if seen is not None:
+        return seen
+    answer, faithful = ask(question) if question else (None, None)
+    if answer is not None:
+        return answer
+    errors = (np.asarray(result.outputs[name], np.float64) - np.asarray(right, np.float64))[wrong]
+    if _like_rounding(errors, _largest(np.asarray(right, np.float64))):
+        largest = float(np.abs(errors).max())
+        return "rounding", f"errors up to {largest:.3g} of both signs, as of values rounded narrower"
+    return "wrong operation", "the values are right for no element" + _BLAME[faithful]
+
+
+_BLAME = {None: "", True: ", and they are what the source means", False: ", nor what the source means"}
+
+
+def _seen(
+    result: SimulationResult,
+    contract: LaunchContract,
+    name: str,
+    right: Array,
+    wrong: NDArray[np.bool_],
+    widths: frozenset[int],
+) -> tuple[Kind, str] | None:
+    """What the findings and the places of the wrong elements tell without another run."""
     for race in result.races:
         if race.tensor == "shared":
             return "race", str(race)
-    tail = _tail(contract, name, wrong)
+    tail = _tail(contract, name, wrong, widths)
     if result.faults:
         return ("tail" if tail else "memory"), str(result.faults[0])
     if tail:
         return "tail", tail
+    for race in result.races:
+        if race.tensor == name and race.kind == "write after write":
+            return "race", str(race)
     output, wanted = (np.asarray(a, np.float64) for a in (result.outputs[name], right))
     if _moved(output, wanted, wrong):
         return "wrong index", "the values are right ones of other elements"
@@ -144,11 +191,7 @@ def diagnose(
     places: list[list[int]] = np.argwhere(wrong)[:64].tolist()
     if all(result.writer(name, p) is None for p in places):
         return "not written", "no thread stores these elements: the grid or the store's index is wrong"
-    errors = (output - wanted)[wrong]
-    if _like_rounding(errors, _largest(wanted)):
-        largest = float(np.abs(errors).max())
-        return "rounding", f"errors up to {largest:.3g} of both signs, as of values rounded narrower"
-    return "wrong operation", "the values are right for no element"
+    return None
 
 
 def _like_rounding(errors: Array, largest: float) -> bool:
@@ -159,19 +202,22 @@ def _like_rounding(errors: Array, largest: float) -> bool:
     return len(errors) < 8 or abs(float(errors.mean())) < 0.5 * float(sizes.mean())
 
 
-def _tail(contract: LaunchContract, name: str, wrong: NDArray[np.bool_]) -> str:
-    """Why the wrong elements lie only in partial tiles; empty when they do not."""
+def _tail(contract: LaunchContract, name: str, wrong: NDArray[np.bool_], widths: frozenset[int]) -> str:
+    """Why the wrong elements lie only in partial tiles; empty when they do not.
+
+    A tile is as wide as the grid's step; along an extent over which the grid does not step, as one of
+    `widths`.
+    """
     dims = next(t.dims for t in contract.tensors if t.name == name)
     steps = {term.extent: term.step for axis in contract.grid.axes for term in axis}
     for axis, dim in enumerate(dims):
-        extent, step = wrong.shape[axis], steps.get(dim, 0)
-        if not step or extent % step == 0 or extent < step:
-            continue
-        start = extent - extent % step
-        if int(np.argwhere(wrong)[:, axis].min()) >= start:
-            return (
-                f"only the last {extent % step} of {extent} along axis {axis}, a partial tile of {step}"
-            )
+        extent, first = wrong.shape[axis], int(np.argwhere(wrong)[:, axis].min())
+        for step in sorted([steps[dim]] if dim in steps else widths, reverse=True):
+            if extent % step and extent > step and first >= extent - extent % step:
+                return (
+                    f"only the last {extent % step} of {extent} along axis {axis}, "
+                    f"a partial tile of {step}"
+                )
     return ""
 
 

@@ -23,11 +23,12 @@ import numpy as np
 from phobos_nb import builtins
 from phobos_nb.arguments.array import describe_numpy
 from phobos_nb.arguments.variant import choose_variant, suits
-from phobos_nb.cuda.driver import cupy, describe_gpus
+from phobos_nb.cuda.driver import cupy
 from phobos_nb.language.meaning import run as run_meaning
 from phobos_nb.options import CompileOptions
 from tests.examples.case import Grid, worst
 from tests.examples_cases import CASES, LAYOUTS, ExampleCase, copied, with_layout
+from tests.gpu.circumstances import circumstances
 from tests.gpu.placed import Placed
 from tests.gpu.stored import StoredKernel, load
 from tests.gpu.upstream import launch as launch_upstream
@@ -184,7 +185,7 @@ def main() -> int:
         for key in keys_of(kernel):
             for layout, values in layouts_for(kernel, arguments_of(key)):
                 rows.append(run_one(kernel, key, layout, values, meanings[key]))
-    parsed.results.write_text(json.dumps({"gpu": describe_gpus(), "rows": rows}), "utf-8")
+    parsed.results.write_text(json.dumps({**circumstances(), "rows": rows}), "utf-8")
     return report(rows, time.perf_counter() - start)
 
 

@@ -137,6 +137,8 @@ def _fill(machine: Machine, expr: typed.Fill) -> Array:
 def _tile_read(machine: Machine, expr: typed.TileRead) -> Array:
     memory = machine.memory(expr.region.tensor)
     pad = 0 if expr.pad is None else machine.one(evaluate(machine, expr.pad))
+    if machine.launch.outside is not None and dtype_of(expr).is_float:
+        pad = machine.launch.outside
     where = box(machine, expr.region)
     machine.partial = machine.partial or memory.is_partial(where)
     values = memory.read_box(where, pad)

@@ -27,7 +27,8 @@ Array = NDArray[Any]
 class Launch:
     """What all CTAs of a run share.
 
-    rounding: f32 operands of `dot` are rounded to f16, as on the tensor cores.
+    rounding: f32 operands of `dot` are rounded to f16, as on the tensor cores. outside: what float tiles
+    read outside their tensors, in place of what the program says.
     """
 
     builtins: Builtins
@@ -38,6 +39,7 @@ class Launch:
     extents: Mapping[str, int]
     scalars: Mapping[str, Any]
     rounding: bool
+    outside: float | None = None
 
 
 @dataclass(frozen=True)

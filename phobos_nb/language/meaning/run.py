@@ -39,12 +39,14 @@ def run(
     *,
     builtins: Builtins,
     rounding: bool = False,
+    outside: float | None = None,
 ) -> MeaningResult:
     """Run the kernel on `arguments` (by parameter name), writing into the arrays.
 
     Arrays have the declared dtype (bf16: ml_dtypes.bfloat16) and any strides. `ctas` picks CTAs and
     their order, all in row-major order (x fastest) if left out. With `rounding`, `dot` rounds f32
-    operands to f16 as the tensor cores do.
+    operands to f16 as the tensor cores do. With `outside`, float tiles read this number outside their
+    tensors, whatever the program pads with: an experiment on wrong results.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def run(
     ValueError
         For arrays that do not fit the signature, or a grid that cannot be inferred.
     """
-    launch = _launch(kernel, arguments, grid, builtins, rounding)
+    launch = _launch(kernel, arguments, grid, builtins, rounding, outside)
     printed: list[Printed] = []
     with np.errstate(all="ignore"):
         for block in blocks(launch.grid) if ctas is None else ctas:
@@ -82,6 +84,7 @@ def _launch(
     grid: Block | None,
     builtins: Builtins,
     rounding: bool,
+    outside: float | None,
 ) -> Launch:
     tensors = {t: _memory(t.name, t.type.dtype, arguments[t.name]) for t in kernel.tensors}
     extents: dict[str, int] = {}
@@ -100,6 +103,7 @@ def _launch(
         extents=extents,
         scalars={p.name: numpy_dtype(ALL[p.dtype]).type(arguments[p.name]) for p in kernel.scalars},
         rounding=rounding,
+        outside=outside,
     )
 
 

@@ -1,0 +1,87 @@
+"""A call of a kernel in the simulator beside the right answer, and experiments on what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from phobos_nb.arguments.match import name_arguments
+from phobos_nb.compilation import stages
+from phobos_nb.compilation.call import SolvedCall, describe_host, host_values
+from phobos_nb.compilation.configuration import resolve
+from phobos_nb.language.typed import Constant, For
+from phobos_nb.language.types import TileType
+from phobos_nb.language.walk import expressions, statements
+from phobos_nb.simulate.compare import Difference, compare
+from phobos_nb.simulate.experiments import Arrays, Cta, Trial
+
+if TYPE_CHECKING:
+    from phobos_nb.compilation.kernel import Kernel
+
+Reference = Mapping[str, Any] | Callable[[dict[str, Any]], Mapping[str, Any]]
+"""The right outputs by name, or what gives them for a call's arguments by name."""
+
+
+def compare_call(
+    kernel: Kernel,
+    arguments: tuple[Any, ...],
+    named: Mapping[str, Any],
+    ref: Reference | None,
+    tolerance: Any,
+    options: Mapping[str, Any],
+) -> list[Difference]:
+    """`Kernel.compare` of a kernel without open dtypes; `options` are the simulator's, with the grid."""
+    result = kernel.simulate(*arguments, **options, **named)
+    values = host_values(name_arguments(kernel.name, kernel.parameters, arguments, named))
+    grid, configuration = options.get("grid"), resolve(kernel.options)
+    call, compilation = kernel.compiled_call(values, describe_host, grid, configuration)
+    trial = _trial(kernel, call, values, options, ref)
+    wanted = trial.right(trial.arrays) if trial.right else cast(Arrays, ref)
+    names = result.outputs if ref is None else wanted
+    return compare(result, {n: wanted[n] for n in names}, compilation.contract, tolerance, trial)
+
+
+def _trial(
+    kernel: Kernel,
+    call: SolvedCall,
+    values: Mapping[str, Any],
+    options: Mapping[str, Any],
+    ref: Reference | None,
+) -> Trial:
+    """The call, to be made again with other arrays of the same shapes."""
+    scalars = {name: value for name, value in values.items() if name not in call.arrays}
+    same = kernel.specialize(**call.typed.constants, **call.choices)
+    repeated = {k: options[k] for k in ("grid", "drop_barrier", "seed") if k in options}
+
+    def simulated(arrays: Arrays, cta: Cta | None) -> Arrays:
+        some = None if cta is None else [cta[0] + call.grid[0] * (cta[1] + call.grid[1] * cta[2])]
+        return same.simulate(
+            **repeated, ctas=some, races=False, banks=False, **arrays, **scalars
+        ).outputs
+
+    def meant(arrays: Arrays, outside: float | None, cta: Cta | None) -> Arrays:
+        copies = {id(array): array.copy() for array in arrays.values()}
+        own = {name: copies[id(array)] for name, array in arrays.items()}
+        some = None if cta is None else [cta]
+        stages.run_meaning(call.typed, own, call.scalars, call.grid, some, outside=outside, silent=True)
+        return own
+
+    def right(arrays: Arrays) -> Arrays:
+        return ref({**arrays, **scalars}) if callable(ref) else meant(arrays, None, None)
+
+    arrays = {name: np.asarray(values[name]) for name in call.arrays}
+    known = right if ref is None or callable(ref) else None
+    dims = {tensor.name: tensor.dims for tensor in call.typed.tensor_parameters}
+    return Trial(arrays, simulated, meant, known, dims, _steps(call))
+
+
+def _steps(call: SolvedCall) -> frozenset[int]:
+    """The widths of all tiles and the steps of all loops."""
+    body = list(statements(call.typed.body))
+    types = [e.type for s in body for e in expressions(s)]
+    widths = {n for t in types if isinstance(t, TileType) for n in t.shape}
+    steps = [s.step for s in body if isinstance(s, For)]
+    widths |= {int(x.value) for x in steps if isinstance(x, Constant)}
+    return frozenset(n for n in widths if n > 1)
