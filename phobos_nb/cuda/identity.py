@@ -14,6 +14,14 @@ def device_name(device: int) -> str:
     return cupy().cuda.runtime.getDeviceProperties(device)["name"].decode()
 
 
+@cache
+def device_uuid(device: int) -> str:
+    """A GPU's UUID as `nvidia-smi -L` writes it: the same whatever its ordinal in a process is."""
+    digits = bytes(cupy().cuda.runtime.getDeviceProperties(device)["uuid"])[:16].hex()
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return f"GPU-{'-'.join(parts)}"
+
+
 def nvrtc_version() -> str:
     """Such as "13.0"; `PhobosError` PH601 without NVRTC."""
     major, minor = nvrtc.version()

@@ -68,8 +68,8 @@ def torch() -> Any:
 
 
 def tensors(arrays: Arrays) -> dict[str, Any]:
-    """The same memory as torch tensors."""
-    return {name: torch().from_dlpack(array) for name, array in arrays.items()}
+    """The same memory as torch tensors, scalars left out."""
+    return {n: torch().from_dlpack(a) for n, a in arrays.items() if hasattr(a, "__dlpack__")}
 
 
 def saxpy(arrays: Arrays, a: float) -> Contenders:

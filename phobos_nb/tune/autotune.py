@@ -26,7 +26,9 @@ from phobos_nb.tune import strategies
 from phobos_nb.tune.bench import Task
 from phobos_nb.tune.check import tolerance_of
 from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText, reasons
+from phobos_nb.tune.devices import Device, hosts, is_client, wrong
 from phobos_nb.tune.limits import broken_promise
+from phobos_nb.tune.many_devices import ManyDevices
 from phobos_nb.tune.merge import champions, merged, restricted
 from phobos_nb.tune.model import predictor
 from phobos_nb.tune.outcome import Constants, Failed, Kind, Outcome, label
@@ -107,6 +109,7 @@ class Session:
         self.identity: Identity = kernel.identity(self.call.extents, target, self.place.name)
         self.store = Store()
         self.checked = ""
+        self.devices: tuple[Device, ...] = ()
         self.title = " ".join((kernel.name, *(f"{n}={v}" for n, v in self.call.extents.items())))
 
     def default_choices(self) -> dict[str, tuple[int, ...]]:
@@ -238,16 +241,33 @@ class Session:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def runner(self, executor: Executor, task: Task) -> LiveRunner:
-        """Compiles there, measures in a process of its own."""
+    def runner(self, executor: Executor, task: Task) -> LiveRunner | ManyDevices:
+        """Compiles there, measures in a process of its own, or in one per device."""
+        if self.settings.devices is not None:
+            return self.many_devices(executor, task)
         bench: Worker | Local
         if self.settings.isolate:
             bench = Worker(self.place.bench, task)
             bench.begin()
         else:
             bench = Local(self.place.bench, task)
-        width = self.settings.width + 2  # so that compilers stay busy while one is measured
-        return LiveRunner(executor, width, self.job, bench, self.settings.timeout)
+        return LiveRunner(executor, self.width, self.job, bench, self.settings.timeout)
+
+    @property
+    def width(self) -> int:
+        """Compilations under way at once, so that compilers stay busy while one result is measured."""
+        return self.settings.width + 2
+
+    def many_devices(self, executor: Executor, task: Task) -> ManyDevices:
+        """Measures on the devices that the settings name, each in a process of its own."""
+        found = hosts(self.settings.devices or "all", self.place, task)
+        self.devices = tuple(device for device, _ in found)
+        compiled: dict[str, Compiled] = {}
+        runners = [
+            LiveRunner(executor, self.width, self.job, bench, self.settings.timeout, compiled)
+            for _, bench in found
+        ]
+        return ManyDevices(runners, [self.peers(device.ordinal) for device in self.devices])
 
     def job(self, constants: Constants) -> Any:
         """The job for a configuration; one that cannot be, or breaks a promise, is refused here."""
@@ -274,7 +294,7 @@ class Session:
 
     def search(
         self,
-        runner: LiveRunner,
+        runner: LiveRunner | ManyDevices,
         known: Mapping[str, Outcome],
         before: Record | None,
         listener: Listener | None,
@@ -302,19 +322,23 @@ class Session:
         strategy = strategies.make(settings.strategy, setting)
         search = Search(
             runner, strategy, settings.plan, len(self.space), known=known,
-            champions=champions(before, self.space), listener=listen, peers=self.peers(),
-            stop=settings.stop,
+            champions=champions(before, self.space), listener=listen,
+            peers={} if self.devices else self.peers(), stop=settings.stop,
         )  # fmt: skip
         return search
 
-    def peers(self) -> dict[str, Peer]:
-        """The contenders that the settings name, ready to be timed."""
-        if self.settings.against is None:
+    def peers(self, device: int | None = None) -> dict[str, Peer]:
+        """The contenders that the settings name, ready to be timed, here or on another device."""
+        against = self.settings.against
+        if against is None:
             return {}
+        if is_client(self.settings.devices):
+            raise wrong("against= is timed in this process, not on a cluster's devices")
         arrays = {name: self.values[name] for name in self.call.arrays}
-        found = self.place.peers(self.call.typed, arrays, self.call.scalars, self.settings.against)
+        call = self.call.typed, arrays, self.call.scalars, against
+        found = self.place.peers(*call) if device is None else self.place.peers_on(device, *call)
         cold = self.settings.cache == "cold"
-        return {name: self.place.timed(work, cold) for name, work in found.items()}
+        return {name: self.place.timed(work, cold, device) for name, work in found.items()}
 
     def record(self, search: Search) -> Record:
         """What the search has found so far."""
@@ -337,9 +361,13 @@ class Session:
             {},
             date=now(),
             settings=circumstances,
-            host=self.place.host_facts(),
+            host={**self.place.host_facts(), **self.shown_devices()},
             work=counted_work(self.kernel, self.call.extents, self.space, self.grid),
         )
+
+    def shown_devices(self) -> dict[str, str]:
+        """Which devices measured, where the caller chose them."""
+        return {"devices": ", ".join(d.uuid for d in self.devices)} if self.devices else {}
 
 
 def refuse(failed: Failed) -> Compiled | Failed:

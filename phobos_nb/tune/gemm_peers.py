@@ -66,10 +66,18 @@ def cublas(
     from phobos_nb.cuda.peers import cublas_gemm
 
     module = cupy()
-    a, b, c = (module.array(module.from_dlpack(arrays[n]), order="C") for n in (gemm.a, gemm.b, gemm.c))
+    a, b, c = (_copied(arrays[n], module) for n in (gemm.a, gemm.b, gemm.c))
     alpha = scalars.get(gemm.alpha, 1.0)
     beta = scalars.get(gemm.beta, 0.0)
     return {
         name: cublas_gemm(a, b, c, float(alpha), float(beta), mode)
         for name, mode in modes(typed, gemm).items()
     }
+
+
+def _copied(array: Any, module: Any) -> Any:
+    """A C-contiguous copy on the current GPU, wherever the array is."""
+    own = array if isinstance(array, module.ndarray) else module.from_dlpack(array)
+    with own.device:
+        own = module.ascontiguousarray(own)
+    return own.copy()

@@ -56,8 +56,15 @@ class Place(Protocol):
         """The contenders that `against` names, over copies of the arrays."""
         ...
 
-    def timed(self, work: Work, cold: bool) -> Peer:
-        """A contender that can be timed here."""
+    def peers_on(
+        self, device: int, typed: TypedKernel, arrays: Mapping[str, Any], scalars: Mapping[str, Any],
+        against: Any,
+    ) -> dict[str, Work]:  # fmt: skip
+        """The same on another device of this process; none where they are the caller's functions."""
+        ...
+
+    def timed(self, work: Work, cold: bool, device: int | None = None) -> Peer:
+        """A contender that can be timed here, or on another device of this process."""
         ...
 
     def host_facts(self) -> dict[str, str]:
@@ -94,7 +101,23 @@ class Host:
             raise _no_peer(f"against={against!r} needs arrays on a GPU")
         return dict(against)
 
-    def timed(self, work: Work, cold: bool) -> Peer:  # noqa: ARG002 - there is no cache to flush here
+    def peers_on(
+        self,
+        device: int,  # noqa: ARG002 - there is one CPU
+        typed: TypedKernel,
+        arrays: Mapping[str, Any],
+        scalars: Mapping[str, Any],
+        against: Any,
+    ) -> dict[str, Work]:
+        """As here."""
+        return self.peers(typed, arrays, scalars, against)
+
+    def timed(
+        self,
+        work: Work,
+        cold: bool,  # noqa: ARG002 - there is no cache to flush here
+        device: int | None = None,  # noqa: ARG002
+    ) -> Peer:
         """Timed by the clock."""
         return HostPeer(work)
 
@@ -167,9 +190,21 @@ class Gpu:
 
         return cublas(typed, arrays, scalars)
 
-    def timed(self, work: Work, cold: bool) -> Peer:
+    def peers_on(
+        self, device: int, typed: TypedKernel, arrays: Mapping[str, Any], scalars: Mapping[str, Any],
+        against: Any,
+    ) -> dict[str, Work]:  # fmt: skip
+        """The same over copies on another GPU; the caller's functions stay on the arrays' own."""
+        from phobos_nb.cuda.driver import cupy
+
+        if device != self.ordinal and not isinstance(against, str):
+            return {}
+        with cupy().cuda.Device(device):
+            return self.peers(typed, arrays, scalars, against)
+
+    def timed(self, work: Work, cold: bool, device: int | None = None) -> Peer:
         """Timed by events, like our kernels."""
-        return GpuPeer(work, self.ordinal, cold)
+        return GpuPeer(work, self.ordinal if device is None else device, cold)
 
     def host_facts(self) -> dict[str, str]:
         """Driver and package versions."""
@@ -188,14 +223,18 @@ class GpuPeer:
     """A function that launches on the current stream."""
 
     def __init__(self, work: Work, device: int, cold: bool) -> None:
+        from phobos_nb.cuda.driver import cupy
         from phobos_nb.tune.device_timer import DeviceTimer
 
-        self._timer = DeviceTimer(device, cold)
-        self._timed = self._timer.prepare(work)
+        self._device: Any = cupy().cuda.Device(device)
+        with self._device:
+            self._timer = DeviceTimer(device, cold)
+            self._timed = self._timer.prepare(work)
 
     def time(self) -> float:
         """Milliseconds of one call."""
-        return self._timer.sample(self._timed, lambda: None)
+        with self._device:
+            return self._timer.sample(self._timed, lambda: None)
 
 
 def _no_peer(message: str) -> PhobosError:

@@ -7,6 +7,7 @@ import random
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 from phobos_nb.tune import strategies
@@ -91,7 +92,7 @@ def replay(
 
     known: outcomes of an earlier replay that was stopped; only the rest is asked for.
     """
-    plan = plan or Plan()
+    plan = replace(plan or Plan(), batches=1)  # a record has no more rounds than it has
     space = Space(record.space)
     setting = strategies.Setting(space, samples, plan.trials, plan.seed, predict)
     runner = ReplayRunner(record, plan.seed)

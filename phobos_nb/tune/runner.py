@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 from phobos_nb.tune.bench import Bench, Verdict
 from phobos_nb.tune.compile_job import Compiled
 from phobos_nb.tune.outcome import Constants, Failed, Kind, Measured, label
-from phobos_nb.tune.worker import RemoteError, Worker, WorkerCrashError, WorkerTimeoutError
+from phobos_nb.tune.worker import RemoteError, WorkerCrashError, WorkerTimeoutError
 
 MOST_LOADED = 64
 """Configurations that stay loaded in the bench; a big space would fill the GPU with code and graphs."""
@@ -37,6 +37,26 @@ class Runner(Protocol):
 
     def close(self) -> None:
         """Free what it holds."""
+        ...
+
+
+class BenchCaller(Protocol):
+    """A bench somewhere, called by method name; see `Worker`, whose exceptions it raises.
+
+    generation: of the bench that the next call will ask; another one has nothing loaded.
+    """
+
+    @property
+    def generation(self) -> int:
+        """Its number."""
+        ...
+
+    def call(self, method: str, *arguments: Any, timeout: float | None = None) -> Any:
+        """Call a method of the bench."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
         ...
 
 
@@ -67,7 +87,7 @@ class LiveRunner:
     """Compiles on an executor, measures in a bench; faults become outcomes.
 
     job: constants -> what the executor is to do: a function and its argument. timeout: seconds for
-    loading, checking or timing one configuration once.
+    loading, checking or timing one configuration once. compiled: what runners of one search share.
     """
 
     def __init__(
@@ -75,12 +95,13 @@ class LiveRunner:
         executor: Executor,
         width: int,
         job: Callable[[Constants], tuple[Callable[[Any], Compiled | Failed], Any]],
-        bench: Worker | Local,
+        bench: BenchCaller,
         timeout: float,
+        compiled: dict[str, Compiled] | None = None,
     ) -> None:
         self.width = width
         self._executor, self._job, self._bench, self._timeout = executor, job, bench, timeout
-        self._compiled: dict[str, Compiled] = {}
+        self._compiled = {} if compiled is None else compiled
         self._loaded: dict[str, int] = {}
         self._medians: dict[str, float] = {}
 
@@ -125,11 +146,14 @@ class LiveRunner:
         return Measured(compiled.constants, times, (), verdict.error, compiled.facts, compiled.seconds)
 
     def time(self, constants: Constants, samples: int) -> tuple[float, ...] | Failed:
-        """Time again, after loading anew where the bench's process was lost in between."""
+        """Time again, after loading and checking where this bench has not, or its process was lost."""
         name, begun = label(constants), time.perf_counter()
         try:
             if self._loaded.get(name) != self._bench.generation:
-                self._check(name, self._compiled[name])
+                verdict = self._check(name, self._compiled[name])
+                if verdict.complaint:
+                    spent = time.perf_counter() - begun
+                    return Failed(constants, Kind.WRONG, verdict.complaint, spent)
             return self._bench.call("time", name, samples, timeout=self._timeout)
         except (RemoteError, WorkerTimeoutError, WorkerCrashError) as error:
             return self._fault(constants, error, time.perf_counter() - begun)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any
 
 from phobos_nb.tune.compile_job import Compiled
+from phobos_nb.tune.finals import BATCHES, Finals, Peer, Place
+from phobos_nb.tune.many_devices import ManyDevices
 from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
 from phobos_nb.tune.runner import Runner
 from phobos_nb.tune.strategies import Strategy, Trial
@@ -29,7 +30,8 @@ WITHIN = 1.15
 class Plan:
     """How much is measured. seconds, trials: the budget; trials counts configurations, failed ones too.
 
-    finalists: most of them; rounds: interleaved rounds of the finalists.
+    finalists: most of them; rounds: interleaved rounds of the finalists; batches: how often so many are
+    run while it is open which of them are as fast as the winner.
     """
 
     seconds: float | None = None
@@ -37,6 +39,7 @@ class Plan:
     finalists: int = 8
     rounds: int = 25
     seed: int = 0
+    batches: int = BATCHES
 
 
 @dataclass(frozen=True)
@@ -52,19 +55,14 @@ class Event:
     outcome: Outcome | None = None
 
 
+Underway = dict[Future[Any], Trial]
+"""Compilations, and on several devices measurements, whose outcome is awaited."""
+
 Listener = Callable[[Event], None]
 
 
 def _nobody(event: Event) -> None:
     """Stands for a listener."""
-
-
-class Peer(Protocol):
-    """Something else that computes the same; timed in the same rounds."""
-
-    def time(self) -> float:
-        """Milliseconds of one call."""
-        ...
 
 
 class Search:
@@ -112,7 +110,7 @@ class Search:
     # The first stage --------------------------------------------------------------------------------
 
     def _first_stage(self) -> None:
-        waiting: dict[Future[Compiled | Failed], Trial] = {}
+        waiting: Underway = {}
         try:
             while True:
                 self._fill(waiting)
@@ -122,15 +120,13 @@ class Search:
                 if not done:
                     return
                 for future in [f for f in waiting if f in done]:  # in the order they were begun
-                    self._finish(waiting.pop(future), future.result())
+                    self._finish(waiting.pop(future), future.result(), waiting)
         finally:
             for future in waiting:
                 future.cancel()
 
-    def _next_done(
-        self, waiting: Mapping[Future[Compiled | Failed], Trial]
-    ) -> set[Future[Compiled | Failed]]:
-        """Compilations that have ended; none where the search is to end first."""
+    def _next_done(self, waiting: Underway) -> set[Future[Any]]:
+        """What has ended, a compilation or a measurement; nothing where the search is to end first."""
         while not self._is_stopped():
             left = self._left(FIRST_STAGE)
             if left is not None and left <= 0:
@@ -146,7 +142,7 @@ class Search:
             self.stopped = "interrupted"
         return self._stop.is_set()
 
-    def _fill(self, waiting: dict[Future[Compiled | Failed], Trial]) -> None:
+    def _fill(self, waiting: Underway) -> None:
         """Begin trials until enough are under way; what is known already is told at once."""
         while len(waiting) < self._runner.width:
             if self._is_spent() or self._is_stopped():
@@ -185,11 +181,18 @@ class Search:
             return None
         return replace(found, rounds=()) if isinstance(found, Measured) else found
 
-    def _finish(self, trial: Trial, compiled: Compiled | Failed) -> None:
-        if isinstance(compiled, Failed):
-            self._record(compiled)
+    def _finish(
+        self,
+        trial: Trial,
+        done: Compiled | Outcome,
+        waiting: Underway,
+    ) -> None:
+        if not isinstance(done, Compiled):
+            self._record(done)
+        elif isinstance(self._runner, ManyDevices):
+            waiting[self._runner.begin(done, trial.samples)] = trial
         else:
-            self._record(self._runner.measure(compiled, trial.samples))
+            self._record(self._runner.measure(done, trial.samples))
 
     def _measure_more(self, measured: Measured, samples: int) -> None:
         more = self._runner.time(measured.constants, max(1, samples - len(measured.times)))
@@ -208,21 +211,28 @@ class Search:
         names = finalists(self.outcomes, self._plan.finalists)
         names += [name for name in self._champions if name not in names]
         self.outcomes = {**self._champions, **self.outcomes}
-        shuffle = random.Random(self._plan.seed).shuffle
-        ready = [name for name in names if self._ready(name)]
-        rounds: dict[str, list[float]] = {name: [] for name in (*ready, *self._peers)}
+        ready = {name: self.outcomes[name].constants for name in names if self._ready(name)}
+        places = [Place(self._runner, self._peers)]
+        if isinstance(self._runner, ManyDevices):
+            places = self._runner.places()
+        finals = Finals(
+            places, ready, self._plan.rounds, self._plan.seed, self._may_go_on, self._tell_round
+        )
         try:
-            for number in range(self._plan.rounds):
-                left = self._left(1.0)
-                if left is not None and left <= 0 and number:
-                    self.stopped = "budget"
-                    break
-                if self._is_stopped():
-                    break
-                self._round(rounds, shuffle)
-                self._tell_listener(Event("finals", number + 1, self._plan.rounds))
+            finals.run(self._plan.batches)
         finally:
-            self._keep(rounds)
+            self._keep(finals)
+
+    def _may_go_on(self, rounds: int) -> bool:
+        """Whether another round fits; a budget allows the first in any case."""
+        left = self._left(1.0)
+        if left is not None and left <= 0 and rounds:
+            self.stopped = "budget"
+            return False
+        return not self._is_stopped()
+
+    def _tell_round(self, done: int, total: int) -> None:
+        self._tell_listener(Event("finals", done, total))
 
     def _ready(self, name: str) -> bool:
         """Whether a finalist is loaded; one known from an earlier search is compiled and checked now."""
@@ -235,31 +245,14 @@ class Search:
             self.outcomes[name] = again
         return isinstance(again, Measured)
 
-    def _round(self, rounds: dict[str, list[float]], shuffle: Callable[[list[str]], None]) -> None:
-        """Every contender once, in a new order; one that fails leaves the finals."""
-        order = list(rounds)
-        shuffle(order)
-        times: dict[str, float] = {}
-        for name in order:
-            if name in self._peers:
-                times[name] = self._peers[name].time()
-                continue
-            found = self._runner.time(self.outcomes[name].constants, 1)
-            if isinstance(found, Failed):
-                self.outcomes[name] = found
-                del rounds[name]
-            else:
-                times[name] = found[0]
-        for name, value in times.items():
-            rounds[name].append(value)
-
-    def _keep(self, rounds: Mapping[str, list[float]]) -> None:
-        for name, times in rounds.items():
+    def _keep(self, finals: Finals) -> None:
+        self.outcomes.update(finals.failed)
+        for name, times in finals.times.items():
             outcome = self.outcomes.get(name)
             if isinstance(outcome, Measured):
-                self.outcomes[name] = replace(outcome, rounds=tuple(times))
-            elif name in self._peers:
-                self.peer_rounds[name] = tuple(times)
+                self.outcomes[name] = replace(outcome, rounds=times)
+            else:
+                self.peer_rounds[name] = times
 
 
 def finalists(outcomes: Mapping[str, Outcome], most: int) -> list[str]:

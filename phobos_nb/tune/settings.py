@@ -7,11 +7,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.tune.reference import Reference
 from phobos_nb.tune.search import Listener, Plan
+
+if TYPE_CHECKING:
+    from phobos_nb.tune.devices import Devices
 
 Shape = Mapping[str, Any] | Sequence[Any]
 """Extents by symbol, with scalars and arrays by name if need be; or a call's arguments in order."""
@@ -33,6 +36,8 @@ class Settings:
     same rounds.
     executor: where to compile, any `concurrent.futures` executor; workers: how many processes without
     one, None for one per core. timeout, compile_timeout: seconds for a configuration to run, to compile.
+    devices: measure on several of the arrays' model at once: "all" GPUs here, ordinals, or a Dask client
+    whose workers have one each.
     isolate: measure in a process of its own, so that a hang or a crash does no harm.
     remember: keep the record and let later calls use its winner. resume: go on from an earlier record.
     listener: called with every `search.Event`, in place of the progress display. stop: ends the search
@@ -57,6 +62,7 @@ class Settings:
     workers: int | None = None
     timeout: float = 30.0
     compile_timeout: float = 120.0
+    devices: Devices | None = None
     isolate: bool = True
     remember: bool = True
     resume: bool = True
@@ -72,6 +78,9 @@ class Settings:
         for name in ("samples", "rounds", "finalists", "max_configs"):
             if getattr(self, name) < 1:
                 raise _wrong(f"{name}: wanted at least 1, got {getattr(self, name)}")
+
+        if self.devices is not None and not self.isolate:
+            raise _wrong("devices: each needs a process of its own, which isolate=False takes away")
 
     @property
     def plan(self) -> Plan:

@@ -50,6 +50,13 @@ class Comparison:
         return "tie"
 
 
+def is_open(comparison: Comparison) -> bool:
+    """Whether more rounds could change the verdict: a tie that is not known to be a close one."""
+    close = 2 * RESOLUTION
+    known = 1 - close <= comparison.low and comparison.high <= 1 + close
+    return comparison.verdict == "tie" and not known
+
+
 def estimate(samples: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
     """The median of samples with its interval; `ValueError` without samples."""
     if not samples:

@@ -20,7 +20,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,9 @@ import numpy as np
 import phobos_nb as ph
 from phobos_nb.bench.baseline import MARGIN, changes
 from phobos_nb.bench.command import judge
-from phobos_nb.bench.harness import Plan
-from phobos_nb.bench.measure import load, measure_kernel
 from phobos_nb.bench.place import Gpu
 from phobos_nb.bench.report import facts
 from phobos_nb.bench.row import Row, from_plain
-from phobos_nb.bench.table import WORKLOADS
-from phobos_nb.bench.workload import Workload, no_peers
 from phobos_nb.cuda.timing import Interleaved
 from phobos_nb.tune.autotune import Session
 from phobos_nb.tune.bench import Task
@@ -46,10 +41,9 @@ from phobos_nb.tune.settings import Settings
 from phobos_nb.tune.shared_compiles import SharedCompiles
 from phobos_nb.tune.statistics import compare, estimate
 from phobos_nb.tune.worker import Worker
+from tests.gpu.sitting import ELEMENTS, PLAIN, SLOWER, TURNS, Sitting, sitting
 
-TURNS = Path(__file__).with_name("turns.ph")
-PLAIN, SLOWER_3, SLOWER_5 = 4000, 4120, 4200
-ELEMENTS = 1 << 21
+CANDIDATES = range(PLAIN, 4321, 40)
 LONG = 400
 """Rounds of the measurements that say what is true."""
 
@@ -105,10 +99,10 @@ def common(executor: Executor, seed: int) -> dict[str, Any]:
     return {**quiet, "remember": False, "resume": False}
 
 
-def turn_search(executor: Executor, x: Any, y: Any) -> Callable[[int], Session]:
+def turn_search(executor: Executor, x: Any, y: Any, slower: int) -> Callable[[int], Session]:
     def make(seed: int) -> Session:
         (kernel,) = ph.load(TURNS)
-        choices = {"TURNS": [PLAIN, SLOWER_3], "UNROLL_K": [1, 2]}
+        choices = {"TURNS": [PLAIN, slower], "UNROLL_K": [1, 2]}
         settings = Settings(choices=choices, reference={"Y": x}, **common(executor, seed))
         return Prepared(kernel, {"X": x, "Y": y, "a": 1.0, "b": 0.0}, None, settings)
 
@@ -129,22 +123,30 @@ def gemm_search(executor: Executor, arrays: Sequence[Any], answer: Any) -> Calla
 # Twins and planted differences ----------------------------------------------------------------------
 
 
-def twins_and_planted(executor: Executor, count: int) -> dict[str, Any]:
+def calibrate() -> dict[str, Any]:
+    """How much slower more turns truly are; those nearest to 3 % and to 5 %."""
+    x, y = normal(ELEMENTS), normal(ELEMENTS)
+    kernels = {n: ph.load(TURNS).turn.specialize(TURNS=n) for n in CANDIDATES}
+    calls = {str(n): kernel.bind(x, y, 1.0, 0.0) for n, kernel in kernels.items()}
+    times = side_by_side(calls)
+    truth = {int(n): spread(t, times[str(PLAIN)]) for n, t in times.items()}
+    planted = {p: min(truth, key=lambda n: abs(truth[n][1] - 1 - p / 100)) for p in (3, 5)}
+    return {
+        "turns": planted,
+        "ratio with its interval": {f"{p} %": truth[n] for p, n in planted.items()},
+        "all": truth,
+        "milliseconds": estimate(times[str(PLAIN)]).median,
+    }
+
+
+def twins_and_planted(executor: Executor, count: int, slower: int) -> dict[str, Any]:
     """In each search the winner is of the fast code, its twin a tie, and both slower ones are none."""
     x, y = normal(ELEMENTS), normal(ELEMENTS)
-    found = [verdicts(t) for t in searches(turn_search(executor, x, y), count)]
-    (kernel,) = ph.load(TURNS)
-    calls = {
-        str(n): kernel.specialize(TURNS=n).bind(x, y, 1.0, 0.0) for n in (PLAIN, SLOWER_3, SLOWER_5)
-    }
-    long = side_by_side(calls)
-    truth = {name: spread(long[name], long[str(PLAIN)]) for name in (str(SLOWER_3), str(SLOWER_5))}
+    found = [verdicts(t) for t in searches(turn_search(executor, x, y, slower), count)]
     return {
         "twins tied": sum(f["twin tied"] for f in found),
         "3 % found": sum(f["planted found"] for f in found),
         "searches": len(found),
-        "milliseconds": estimate(long[str(PLAIN)]).median,
-        "true ratio of the planted ones, 400 rounds": truth,
         "each": found,
     }
 
@@ -210,58 +212,18 @@ def repeated(executor: Executor, count: int, size: int) -> dict[str, Any]:
 # Against a baseline ---------------------------------------------------------------------------------
 
 
-class Sitting:
-    """One process of its own that measures benchmarks when it is told to."""
-
-    def __init__(self, examples: str) -> None:
-        self._place, self._plan = Gpu(), Plan()
-        self._kernels = {name: (w, load(w, Path(examples), {})) for name, w in sitting().items()}
-        self._values: dict[str, Any] = {}
-        for workload, kernel in self._kernels.values():
-            values = self._place.values(workload, kernel, workload.sizes[0], 0)
-            kernel.bind(**values)()
-
-    def ready(self) -> bool:
-        """Answers once everything is compiled and the GPU has been used."""
-        return True
-
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        """The rows of one of `sitting`."""
-        workload, kernel = self._kernels[name]
-        found = measure_kernel(workload, kernel, workload.sizes, self._place, self._plan)
-        return [row.to_plain() for row in found]
-
-
-def turns(count: int) -> Workload:
-    """The benchmark of `turns.ph`; the number of turns is not part of its name."""
-    return Workload(
-        "turns", str(TURNS.resolve()), ({"N": ELEMENTS},), lambda v: {"Y": v["X"].astype("f8")}, 1e-6,
-        {"a": 1.0, "b": 0.0}, constants={"TURNS": count},
-    )  # fmt: skip
-
-
-def sitting() -> dict[str, Workload]:
-    """What each process measures."""
-    sizes = {
-        "gemm_fp32": {"M": 2048, "N": 2048, "K": 2048},
-        "softmax": {"M": 4096, "N": 4096},
-        "saxpy_fp32": {"N": 2**26},
-    }
-    found = {n: replace(WORKLOADS[n], sizes=(size,), peers=no_peers) for n, size in sizes.items()}
-    return {"turns": turns(PLAIN), "turns, 5 % slower": turns(SLOWER_5), **found}
-
-
-def against(count: int) -> dict[str, Any]:
+def against(count: int, slower: int) -> dict[str, Any]:
     """Each of `count` processes judged against a first one."""
-    workers = [Worker(Sitting, str(Path("examples").resolve())) for _ in range(count + 1)]
+    workers = [Worker(Sitting, str(Path("examples").resolve()), slower) for _ in range(count + 1)]
     for worker in workers:
         worker.begin()
     assert all(worker.call("ready", timeout=300.0) for worker in workers)
-    measured = [measure_in(worker) for worker in workers]
-    base = [row for name, rows in measured[0].items() if name != "turns, 5 % slower" for row in rows]
+    names = list(sitting(slower))
+    measured = [measure_in(worker, names) for worker in workers]
+    base = [row for name, rows in measured[0].items() if name != SLOWER for row in rows]
     with contextlib.redirect_stdout(io.StringIO()):
-        codes = {n: [judge(m[n], base, MARGIN) for m in measured[1:]] for n in sitting()}
-    caught = codes.pop("turns, 5 % slower")
+        codes = {n: [judge(m[n], base, MARGIN) for m in measured[1:]] for n in names}
+    caught = codes.pop(SLOWER)
     return {
         "margin": MARGIN,
         "5 % caught": caught.count(1),
@@ -271,21 +233,21 @@ def against(count: int) -> dict[str, Any]:
             name: [
                 [c.low, c.ratio, c.high, c.verdict] for m in measured[1:] for c in changes(m[name], base)
             ]
-            for name in sitting()
+            for name in names
         },
         "between processes": between(measured),
     }
 
 
-def measure_in(worker: Worker) -> dict[str, list[Row]]:
-    found = {name: worker.call("rows", name, timeout=300.0) for name in sitting()}
+def measure_in(worker: Worker, names: Sequence[str]) -> dict[str, list[Row]]:
+    found = {name: worker.call("rows", name, timeout=300.0) for name in names}
     worker.close()
     return {name: [from_plain(row) for row in rows] for name, rows in found.items()}
 
 
 def between(measured: Sequence[Mapping[str, Sequence[Row]]]) -> dict[str, float]:
     """How far the medians of processes lie apart: largest over smallest, by benchmark."""
-    medians = {name: [m[name][0].median for m in measured] for name in sitting()}
+    medians = {name: [m[name][0].median for m in measured] for name in measured[0]}
     return {name: max(m) / min(m) for name, m in medians.items()}
 
 
@@ -308,10 +270,13 @@ def main() -> int:
         "facts": facts(f"python -m tests.gpu.tune_statistics {' '.join(sys.argv[1:])}"),
     }
     pool = WorkerPool(Settings().width, 120.0)
+    result["planted"] = calibrate()
+    print("planted", json.dumps(result["planted"]), flush=True)
+    slower = result["planted"]["turns"]
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "twins": lambda: twins_and_planted(SharedCompiles(pool), count),
+        "twins": lambda: twins_and_planted(SharedCompiles(pool), count, slower[3]),
         "repeated": lambda: repeated(SharedCompiles(pool), count, parsed.size),
-        "against": lambda: against(count),
+        "against": lambda: against(count, slower[5]),
     }
     for name in parsed.parts:
         start = time.perf_counter()

@@ -13,6 +13,7 @@ from phobos_nb.tune.bench import Task, Verdict
 from phobos_nb.tune.compile_job import Compiled
 from phobos_nb.tune.host_bench import HostBench
 from phobos_nb.tune.outcome import Constants, Failed
+from phobos_nb.tune.pool import Caller
 
 
 def add(a: int, b: int) -> int:
@@ -43,6 +44,13 @@ def compile_or_fail(constants: Constants) -> Compiled | Failed:
         raise PhobosError([Diagnostic("PH600", "refused", stage="nvrtc")])
     {3: hang, 4: abort}.get(tile, lambda: None)()
     return Compiled(constants)
+
+
+class TaskCaller(Caller):
+    """Calls functions it is sent, and is made like a bench."""
+
+    def __init__(self, task: str) -> None:
+        self.task = task
 
 
 class FaultyBench:
