@@ -10,6 +10,7 @@ from typing import Any
 from phobos_nb.arguments.make import random_arguments
 from phobos_nb.cli.options import Commands, add_source, add_target, kernels
 from phobos_nb.cli.run import argument
+from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.tune.outcome import Failed
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.search import Event, Listener
@@ -28,6 +29,16 @@ def register(commands: Commands) -> None:
         "values", nargs="*", type=argument, metavar="NAME=VALUE",
         help="extents and scalars by value (M=4096 alpha=0.5), arrays as .npy files (A=a.npy)",
     )  # fmt: skip
+    parser.add_argument(
+        "--shape", dest="shapes", action="append", default=[], type=shape, metavar="M=V,N=V,...",
+        help="one of several shapes that shall share a few configurations; give it more than once",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-configs", type=int, default=4, help="configurations that --shape's may share (default: 4)"
+    )
+    parser.add_argument(
+        "--table", type=Path, metavar="PATH", help="write the dispatch table of --shape's here too"
+    )
     parser.add_argument("--cpu", action="store_true", help="the NumPy meaning instead of the GPU")
     parser.add_argument("--strategy", choices=strategies.names(), default="exhaustive")
     parser.add_argument(
@@ -61,29 +72,67 @@ def choice(text: str) -> tuple[str, tuple[int, ...]]:
     return name, numbers
 
 
+def shape(text: str) -> dict[str, int]:
+    """NAME=VALUE,... with integers."""
+    pairs = [choice(part) for part in text.split(",")]
+    return {name: values[0] for name, values in pairs}
+
+
 def run(parsed: argparse.Namespace) -> int:
     """Search and report; 1 when no configuration gave a right answer."""
+    kernel = kernels(parsed)[0]
+    return run_shapes(kernel, parsed) if parsed.shapes else run_one(kernel, parsed)
+
+
+def options(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What holds for one shape and for several."""
+    return {
+        "choices": dict(parsed.choices),
+        "strategy": parsed.strategy,
+        "seconds": parsed.seconds,
+        "trials": parsed.trials,
+        "rounds": parsed.rounds,
+        "cache": "cold" if parsed.cold else "warm",
+        "against": parsed.against,
+        "workers": parsed.workers,
+        "resume": not parsed.fresh,
+        "seed": parsed.seed,
+        "listener": progress(),
+    }
+
+
+def run_shapes(kernel: Kernel, parsed: argparse.Namespace) -> int:
+    """A few configurations for the shapes."""
+    shapes: list[dict[str, int]] = parsed.shapes
+    values: dict[str, Any] = dict(parsed.values)
+    found = kernel.tune(
+        shapes=shapes,
+        max_configs=parsed.max_configs,
+        on="cpu" if parsed.cpu else "gpu",
+        **values,
+        **options(parsed),
+    )
+    print(found)
+    if parsed.csv:
+        frame: Any = found.frame
+        frame.to_csv(parsed.csv, index=False)
+    if parsed.plot:
+        figure: Any = found.plot()
+        figure.savefig(parsed.plot, dpi=120)
+    if parsed.table:
+        parsed.table.write_text(found.table.to_json(), "utf-8")
+    return int(not found.configurations)
+
+
+def run_one(kernel: Kernel, parsed: argparse.Namespace) -> int:
+    """The search of one call."""
     import numpy as np
 
-    kernel = kernels(parsed)[0]
     rng = np.random.default_rng(parsed.seed)
     values = random_arguments(kernel.name, kernel.parameters, dict(parsed.values), rng)
     if not parsed.cpu:
         values = {n: _to_device(v) for n, v in values.items()}
-    tuning = kernel.tune(
-        **values,
-        choices=dict(parsed.choices),
-        strategy=parsed.strategy,
-        seconds=parsed.seconds,
-        trials=parsed.trials,
-        rounds=parsed.rounds,
-        cache="cold" if parsed.cold else "warm",
-        against=parsed.against,
-        workers=parsed.workers,
-        resume=not parsed.fresh,
-        seed=parsed.seed,
-        listener=progress(),
-    )
+    tuning = kernel.tune(**values, **options(parsed))
     print(tuning)
     for failed in tuning.failures:
         print(f"  {failed.label}: {failed.kind.value}: {failed.reason}")

@@ -248,7 +248,10 @@ class Kernel:
         compilation = self._compiled_for(call, configuration, dispatch)
         return Prepared(
             compilation.plan,
-            tuple(Code(partial(_cubin, x), partial(_ptx, x)) for x in compilation.launches),
+            tuple(
+                Code(partial(getattr, x, "cubin"), partial(getattr, x, "ptx"))
+                for x in compilation.launches
+            ),
             call.extents,
             call.grid,
             call.in_place,
@@ -376,7 +379,7 @@ class Kernel:
         choices = {name: value for name, value in constants.items() if name in OVERRIDES}
         found = self._compilation(resolve(self.options).of_call(typed, choices, variant))
         for launch in found.launches:
-            _cubin(launch)
+            _ = launch.cubin
 
     # Tuning -----------------------------------------------------------------------------------------
 
@@ -449,14 +452,6 @@ class Kernel:
         self._constants.clear()
         self._dispatch.clear()
         self._dispatcher = None
-
-
-def _cubin(compilation: Compilation) -> bytes:
-    return compilation.cubin
-
-
-def _ptx(compilation: Compilation) -> str:
-    return compilation.ptx
 
 
 def kernels_of(

@@ -42,7 +42,8 @@ class Settings:
     remember: keep the record and let later calls use its winner. resume: go on from an earlier record.
     listener: called with every `search.Event`, in place of the progress display. stop: ends the search
     once another thread sets it.
-    shapes, weights, max_configs: several shapes in place of one call, see `shapes.tune_shapes`.
+    shapes, weights, max_configs: several shapes in place of one call, see `shapes.tune_shapes`. on:
+    where arrays are made for extents, "gpu" or "cpu"; None for the GPU where there is one.
     """
 
     choices: Mapping[str, int | Sequence[int]] = field(default_factory=dict[str, "int | Sequence[int]"])
@@ -71,10 +72,13 @@ class Settings:
     shapes: Sequence[Shape] | None = None
     weights: Sequence[float] | None = None
     max_configs: int = 4
+    on: Literal["gpu", "cpu"] | None = None
 
     def __post_init__(self) -> None:
         if self.cache not in ("warm", "cold"):
             raise _wrong(f"cache: wanted 'warm' or 'cold', got {self.cache!r}")
+        if self.on not in ("gpu", "cpu", None):
+            raise _wrong(f"on: wanted 'gpu' or 'cpu', got {self.on!r}")
         for name in ("samples", "rounds", "finalists", "max_configs"):
             if getattr(self, name) < 1:
                 raise _wrong(f"{name}: wanted at least 1, got {getattr(self, name)}")

@@ -100,6 +100,7 @@ class ShapesSearch:
         self.variants: dict[Variant, None] = {}
         self.last: Session | None = None
         self.stopped = ""
+        self.on_gpu = _has_gpu() if settings.on is None else settings.on == "gpu"
         self._budget = _Budget(settings.seconds, len(shapes))
 
     def run(self) -> ShapesTuning:
@@ -148,12 +149,12 @@ class ShapesSearch:
         kernel = self.kernel.for_some({**self.named, **shape})
         rng = np.random.default_rng(self.settings.seed)
         values = random_arguments(kernel.name, kernel.parameters, {**self.named, **shape}, rng)
-        return (), {n: _on_the_gpu_if_any(v) for n, v in values.items()}
+        return (), {n: _to_device(v) for n, v in values.items()} if self.on_gpu else values
 
     def choices(self) -> dict[str, Any]:
         """The caller's choices, and what the compiler would choose by itself for any of the shapes."""
         found: dict[str, set[int]] = {}
-        if _has_gpu():
+        if self.on_gpu:
             target = resolve(self.kernel.options).target
             for shape in self.shapes:
                 kernel = self.kernel.for_some(shape) if isinstance(shape, Mapping) else self.kernel
@@ -175,7 +176,7 @@ class ShapesSearch:
         if self.settings.executor is not None:
             yield SharedCompiles(self.settings.executor)
             return
-        if not _has_gpu():
+        if not self.on_gpu:
             yield None
             return
         pool = WorkerPool(self.settings.width, self.settings.compile_timeout)
@@ -283,9 +284,9 @@ def _has_gpu() -> bool:
     return native_chip() is not None
 
 
-def _on_the_gpu_if_any(value: Any) -> Any:
+def _to_device(value: Any) -> Any:
+    """A NumPy array on the GPU; anything else as it is."""
     from phobos_nb.cuda.arrays import to_device
-    from phobos_nb.cuda.driver import native_chip
 
     is_array = hasattr(value, "dtype") and hasattr(value, "__array_interface__")
-    return to_device(value) if is_array and native_chip() is not None else value
+    return to_device(value) if is_array else value

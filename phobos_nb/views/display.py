@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from phobos_nb.lower.plan_shared_memory import SharedPlan
     from phobos_nb.tune.live import LiveSearch
     from phobos_nb.tune.result import Tuning
+    from phobos_nb.tune.shapes_result import ShapesTuning
 
 Bundle = dict[str, str]
 
@@ -54,6 +55,13 @@ def show_tuning(tuning: Tuning, *_: object) -> Bundle:
     return {"text/plain": text(view), "text/html": search_page(view)}
 
 
+def show_shapes(tuning: ShapesTuning, *_: object) -> Bundle:
+    """What a notebook shows of a search of several shapes: html and text."""
+    from phobos_nb.views.shapes_html import page as shapes_page
+
+    return {"text/plain": repr(tuning), "text/html": shapes_page(tuning)}
+
+
 def show_live_search(search: LiveSearch, *_: object) -> Any:
     """A search in the background as a widget, with html and text beside it."""
     from phobos_nb.views.autotune_widget import AutotuneWidget
@@ -73,6 +81,7 @@ def register(formatter: BundleFormatter) -> None:
     """Tell a formatter how to show compilations and shared-memory plans."""
     formatter.for_type_by_name("phobos_nb.compilation.compilation", "Compilation", show_compilation)
     formatter.for_type_by_name("phobos_nb.tune.result", "Tuning", show_tuning)
+    formatter.for_type_by_name("phobos_nb.tune.shapes_result", "ShapesTuning", show_shapes)
     formatter.for_type_by_name("phobos_nb.tune.live", "LiveSearch", show_live_search)
     formatter.for_type_by_name("phobos_nb.lower.plan_shared_memory", "SharedPlan", show_shared_memory)
 

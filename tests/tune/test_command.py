@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from phobos_nb.cli import main
+from phobos_nb.compilation.dispatch_table import DispatchTable
 from phobos_nb.tune.records import read
 
 SAXPY = str(Path(__file__).parents[2] / "examples" / "saxpy_fp32.ph")
@@ -50,3 +51,18 @@ def test_malformed_choices_are_exit_code_2(capsys):
         main(["tune", SAXPY, "N=64", "--try", "TILE"])
     assert caught.value.code == 2
     assert "NAME=V1,V2" in capsys.readouterr().err
+
+
+def test_several_shapes_share_a_table(tmp_path, capsys):
+    """--shape more than once: the set, CSV with extents, a table that reads back, a figure."""
+    table, rows, figure = (tmp_path / name for name in ("table.json", "rows.csv", "figure.svg"))
+    written = ["--table", str(table), "--csv", str(rows), "--plot", str(figure)]
+    shapes = ["--shape", "N=1000", "--shape", "N=4096", "--max-configs", "2"]
+    assert main(["tune", SAXPY, "a=0.5", "--cpu", "--rounds", "3", *shapes, *written]) == 0
+    assert "saxpy, 2 shapes on cpu" in capsys.readouterr().out
+    found = DispatchTable.from_json(table.read_text())
+    assert 1 <= len(found.members) <= 2
+    assert [p.extents for p in found.points] == [{"N": 1000}, {"N": 4096}]
+    with rows.open() as file:
+        assert [row["N"] for row in csv.DictReader(file)] == ["1000"] * 4 + ["4096"] * 4
+    assert "<svg" in figure.read_text()
