@@ -16,8 +16,8 @@ WARP = 32
 NOT_KNOWN = -1
 """Returned where no counter shows the true number (asynchronous copies wider than 4 bytes)."""
 
-AccessKind = Literal["load", "store", "async", "atomic", "matrix"]
-"""`matrix` is ldmatrix: 16 bytes from each lane that gives a row address."""
+AccessKind = Literal["load", "store", "async", "atomic", "matrix", "matrix_store"]
+"""`matrix` is ldmatrix, `matrix_store` stmatrix: 16 bytes at each lane that gives a row address."""
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 

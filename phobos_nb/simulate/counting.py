@@ -66,7 +66,7 @@ def _moved(live: Bools | None, count: int, elements: int) -> int:
 
 def _count_chunks(counts: AccessCounts, s: Strand, site: Site, ref: Ref, where: Located) -> None:
     """Count the accesses of the hardware, one after the other."""
-    chunk = site.chunk(ref.dtype.itemsize) if site.kind != "matrix" else site.elements
+    chunk = site.chunk(ref.dtype.itemsize) if not site.kind.startswith("matrix") else site.elements
     offsets = [0] if where.grid is None else where.grid.reshape(-1).tolist()
     live = where.live
     if live is None or live.ndim == 1:

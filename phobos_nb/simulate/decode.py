@@ -6,6 +6,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from phobos_nb.ir.dialects.gpu import FuncOp
+from phobos_nb.ir.dialects.wgmma import WgmmaOp
+from phobos_nb.simulate.in_flight import RegisterWatch
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops import ROWS
 from phobos_nb.simulate.program import Decoder, Program
@@ -26,6 +28,8 @@ def decode(kernel: FuncOp) -> Program:
     """The flat program of a kernel."""
     decoder = Decoder(ROWS)
     program = decoder.program
+    if any(isinstance(op, WgmmaOp) for op in kernel.walk()):
+        decoder.registers = RegisterWatch(kernel, program)
     entry = kernel.body.block
     program.arguments = decoder.slots(entry.args)
     last: Operation | None = decoder.block(entry)

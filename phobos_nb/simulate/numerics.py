@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from phobos_nb.simulate.values import Array, Bools, DTypeLike, Value, choose, is_array
+from phobos_nb.simulate.values import Array, Bools, DTypeLike, Value, is_array
 
 F32 = np.dtype(np.float32)
 F64 = np.dtype(np.float64)
@@ -56,21 +57,69 @@ def fma(a: Value, b: Value, c: Value, dtype: DTypeLike) -> Any:
 
 
 _SPLIT = 134217729.0
+_SAFE = (2.0**-400, 2.0**400)
+"""Magnitudes of f64 whose products and their errors neither overflow nor underflow."""
 
 
 def _fma_f64(a: Any, b: Any, c: Any) -> Any:
-    """Fma of f64 by error-free products and sums (Dekker, Knuth); plain where they overflow."""
+    """Fma of f64 by error-free products and sums and one rounding to odd; fractions outside `_SAFE`.
+
+    Source: S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
+    using rounding to odd", IEEE Transactions on Computers 57(4), 2008.
+    """
+    a, b, c = np.broadcast_arrays(*(np.asarray(v, F64) for v in (a, b, c)))
+    high, low = _exact_product(a, b)
+    middle, least = _exact_sum(c, low)
+    top, rest = _exact_sum(high, middle)
+    found = np.asarray(top + _sum_to_odd(rest, least))
+    found = np.where(found == 0, a * b + c, found)
+    safe = np.ones(found.shape, np.bool_)
+    for v in (a, b, c):
+        size = np.abs(v)
+        safe &= ((size > _SAFE[0]) & (size < _SAFE[1])) | (v == 0)
+    for at in np.flatnonzero(~safe).tolist():
+        found.flat[at] = _fma_of_fractions(*(float(v.flat[at]) for v in (a, b, c)))
+    return found if found.ndim else found[()]
+
+
+def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded product and its error (Dekker)."""
     product = a * b
     a1 = a * _SPLIT - (a * _SPLIT - a)
     b1 = b * _SPLIT - (b * _SPLIT - b)
     a2, b2 = a - a1, b - b1
-    low = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
-    total = product + c
-    part = total - product
-    error = (product - (total - part)) + (c - part)
-    exact: Any = total + (error + low)
-    finite: Bools = np.isfinite(exact)
-    return exact if np.all(finite) else choose(finite, exact, total, F64)
+    return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+
+
+def _exact_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """The rounded sum and its error (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _sum_to_odd(a: Array, b: Array) -> Array:
+    """The sum, rounded to the neighbour whose last bit is 1 where it is not exact."""
+    total, error = _exact_sum(a, b)
+    bits = np.ascontiguousarray(total).view(np.int64)
+    inexact = (error != 0) & (bits & 1 == 0)
+    outward = np.signbit(error) == np.signbit(total)
+    return np.where(inexact, np.where(outward, bits + 1, bits - 1), bits).view(np.float64)
+
+
+def _fma_of_fractions(a: float, b: float, c: float) -> float:
+    """One fma, exactly; also for infinities, NaN, zeros and results that overflow or underflow."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a * b + c
+    if not math.isfinite(c):
+        return c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return a * b + c
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 def maximum(a: Value, b: Value) -> Any:

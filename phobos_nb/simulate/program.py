@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import ml_dtypes
 import numpy as np
@@ -29,6 +29,9 @@ from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.records import Place
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import DTypeLike
+
+if TYPE_CHECKING:
+    from phobos_nb.simulate.in_flight import RegisterWatch
 
 Step = Callable[[Machine, Strand], int | None]
 """Does one operation for a strand; returns where to go on, `None` for the next step."""
@@ -82,6 +85,7 @@ class Decoder:
     def __init__(self, rows: dict[str, Row]) -> None:
         self.rows = rows
         self.program = Program()
+        self.registers: RegisterWatch | None = None
         self._current = 0
 
     def slot(self, value: SSAValue) -> int:
@@ -138,7 +142,8 @@ class Decoder:
         self.enter(op)
         step = row(self, op)
         if step is not None:
-            self.emit(step)
+            watch = self.registers
+            self.emit(step if watch is None else watch.wrap(op, self._current, step))
         self._current = outer
 
     def resume(self, op: int) -> None:

@@ -30,6 +30,7 @@ FaultKind = Literal[
     "division_by_zero",
     "shift",
     "shuffle",
+    "descriptor",
     "assert",
     "trap",
 ]
@@ -40,6 +41,8 @@ RaceKind = Literal[
     "copy in flight",
     "read in flight",
     "missing proxy fence",
+    "registers in flight",
+    "missing wgmma fence",
 ]
 
 
@@ -172,9 +175,9 @@ class BarrierRecord:
 class Event:
     """One executed step of the traced CTA by `active` threads.
 
-    kind: "load", "store", "async", "atomic", "matrix", "barrier", "wait" or "operation". For accesses,
-    `addresses` are byte addresses of `threads`, counted from the tensor's index 0 or the CTA's shared
-    byte 0, and `bytes` what each thread moves there.
+    kind: "load", "store", "async", "atomic", "matrix", "matrix_store", "barrier", "wait" or
+    "operation". For accesses, `addresses` are byte addresses of `threads`, counted from the tensor's
+    index 0 or the CTA's shared byte 0, and `bytes` what each thread moves there.
     """
 
     place: Place

@@ -50,42 +50,102 @@ def multiply_accumulate(
 ) -> Array:
     """`a @ b + c` of matrices [warps, m, k], [warps, k, n] and [warps, m, n] in `result`.
 
-    `a` and `b` hold values of type `operand` (tf32 as f32 with the low bits cleared) in f64.
+    `a` and `b` hold values of type `operand` (tf32 as f32 with the low bits cleared) in f64, or
+    integers in i64.
     """
     if operand.kind == "i":
         return (np.matmul(a.astype(np.int64), b.astype(np.int64)) + c.astype(np.int64)).astype(result)
     if operand == F64:
         for k in range(a.shape[2]):
-            c = fma(a[:, :, k, None], b[:, k, None, :], c, F64)
+            c = _fma_f64(a[:, :, k, None], b[:, k, None, :], c)
         return c
     core = CORES[target]
     length = max(1, core.block_bytes // operand.itemsize)
     for start in range(0, a.shape[2], length):
         part = slice(start, start + length)
-        left, right = a[:, :, None, part], np.swapaxes(b[:, part], 1, 2)[:, None]
-        c = _fused_sum(left, right, c, core.fraction, operand, result)
+        c = _fused_sum(a[:, :, part], b[:, part], c, core.fraction, operand, result)
     return c
 
 
 def _fused_sum(
-    left: Floats, right: Floats, c: Array, fraction: int, operand: DTypeLike, result: DTypeLike
+    a: Floats, b: Floats, c: Array, fraction: int, operand: DTypeLike, result: DTypeLike
 ) -> Array:
-    """One block: operands [warps, m or 1, n or 1, length], accumulator [warps, m, n]."""
-    products, start = left * right, c.astype(np.float64)
-    lowest = LOWEST[operand.name]
-    exponents = _exponent(left, lowest) + _exponent(right, lowest)
-    exponents = np.where(products == 0, ZERO_EXPONENT, exponents)
-    own = np.where(start == 0, ZERO_EXPONENT, _exponent(start, LOWEST[result.name]))
-    shift = fraction - np.maximum(exponents.max(3), own)
-    kept = np.trunc(np.ldexp(products, shift[..., None])).sum(3) + np.trunc(np.ldexp(start, shift))
-    total = np.ldexp(kept, -shift)
-    return total.astype(result) if result.itemsize == 2 else toward_zero(total)
+    """One block: operands [warps, m, length] and [warps, length, n], accumulator [warps, m, n]."""
+    start = c.astype(np.float64)
+    special = None
+    if not (np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(start).all()):
+        special = np.matmul(a, b) + start
+        a, b, start = (np.where(np.isfinite(x), x, 0.0) for x in (a, b, start))
+    shift = fraction - _largest_exponent(a, b, start, LOWEST[operand.name], LOWEST[result.name])
+    scale = np.ldexp(1.0, shift)
+    kept = np.trunc(start * scale)
+    product = np.empty_like(kept)
+    for k in range(a.shape[2]):
+        np.multiply(a[:, :, k, None], b[:, k, None, :], out=product)
+        product *= scale
+        np.trunc(product, out=product)
+        kept += product
+    kept += 0.0  # a sum of nothing but -0 is +0
+    kept *= np.ldexp(1.0, -shift)
+    total: Array = kept.astype(result) if result.itemsize == 2 else toward_zero(kept)
+    return total if special is None else _with_special(total, special, result)
 
 
-def _exponent(values: Floats, lowest: int) -> NDArray[np.int32]:
-    """The exponent e of values 1.x * 2**e, no less than that of subnormal numbers."""
+def _largest_exponent(
+    a: Floats, b: Floats, c: Floats, lowest: int, lowest_of_sum: int
+) -> NDArray[np.int32]:
+    """The exponent to which everything is aligned, [warps, m, n].
+
+    Exponents of products are the sums of their factors'; zeros count as 2**-126.
+    """
+    left, right = _exponents(a, lowest), _exponents(b, lowest)
+    own = _exponents(c, lowest_of_sum)
+    largest = np.where(own < ABSENT, ZERO_EXPONENT, own)
+    for k in range(a.shape[2]):
+        pair = left[:, :, k, None] + right[:, k, None, :]
+        np.maximum(largest, pair, out=largest)
+    zeros = (left < ABSENT).any(2)[:, :, None] | (right < ABSENT).any(1)[:, None, :]
+    if zeros.any():
+        np.maximum(largest, ZERO_EXPONENT, out=largest, where=zeros)
+    return largest.astype(np.int32)
+
+
+ABSENT = -4096
+"""Below this lie the exponents that stand for zeros."""
+
+
+def _exponents(values: Floats, lowest: int) -> NDArray[np.int16]:
+    """The exponent e of values 1.x * 2**e, no less than that of subnormal numbers; zeros far below."""
     _, exponents = np.frexp(values)
-    return np.maximum(exponents - 1, lowest)
+    found = np.maximum(exponents - 1, lowest).astype(np.int16)
+    found[values == 0] = 2 * ABSENT
+    return found
+
+
+def _with_special(total: Array, special: Floats, result: DTypeLike) -> Array:
+    """Infinities and NaN where a product or the accumulator is one; every NaN is the same."""
+    total = np.where(np.isinf(special), special.astype(result), total)
+    bits = total.view(f"u{result.itemsize}")
+    bits[np.isnan(special)] = 0x7FFF if result.itemsize == 2 else 0x7FFFFFFF
+    return bits.view(result)
+
+
+QUIET = np.int64(1 << 51)
+INVALID = np.array(0xFFF8000000000000, np.uint64).view(np.int64)
+"""The NaN of an operation on numbers, as f64 bits."""
+
+
+def _fma_f64(a: Floats, b: Floats, c: Floats) -> Floats:
+    """One step of a chain; a NaN is that of b, else that of the sum, else that of a, made quiet."""
+    total = np.asarray(fma(a, b, c, F64))
+    wrong = np.isnan(total)
+    if not wrong.any():
+        return total
+    bits = np.where(wrong, INVALID, np.ascontiguousarray(total).view(np.int64))
+    for source in (a, c, b):
+        wide = np.ascontiguousarray(np.broadcast_to(source, total.shape))
+        bits = np.where(np.isnan(wide), wide.view(np.int64) | QUIET, bits)
+    return bits.view(np.float64)
 
 
 def toward_zero(values: Floats) -> NDArray[np.float32]:

@@ -14,6 +14,7 @@ FILES = (
     "helpers_integer",
     "helpers_memory",
     "helpers_matrix",
+    "helpers_wgmma",
     "helpers_atomic",
     "arith",
     "arith_casts",
@@ -24,6 +25,7 @@ FILES = (
     "scf",
     "gpu",
     "nvgpu",
+    "phobos",
 )
 """Importing them fills the tables; helpers come in the order in which they may call each other."""
 

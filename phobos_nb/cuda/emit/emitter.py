@@ -71,6 +71,7 @@ class Emitter:
         self.helpers: dict[str, None] = {}
         self.buffers: dict[str, tuple[str, int]] = {}
         self.dynamic = ""
+        self.shared_alignment = 128
         self.predicate = ""
         self.outputs: dict[Operation, int] = {}
         self.output_words = 0

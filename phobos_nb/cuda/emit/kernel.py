@@ -133,6 +133,6 @@ def _assemble(
 
 def _shared(e: Emitter) -> Iterator[str]:
     for name, size in e.buffers.values():
-        yield f"  __shared__ __align__(128) unsigned char {name}[{size}];"
+        yield f"  __shared__ __align__({e.shared_alignment}) unsigned char {name}[{size}];"
     if e.dynamic:
-        yield f"  extern __shared__ __align__(128) unsigned char {e.dynamic}[];"
+        yield f"  extern __shared__ __align__({e.shared_alignment}) unsigned char {e.dynamic}[];"

@@ -14,7 +14,7 @@ from phobos_nb.cuda.intervals import INT32
 from phobos_nb.cuda.reading import either, integer
 from phobos_nb.cuda.reading import text as text_of
 
-ORDERED = ("gpu.barrier", "nvgpu.", "gpu.shuffle")
+ORDERED = ("gpu.barrier", "nvgpu.", "gpu.shuffle", "phobos.", "nvvm.")
 """Operations by whose order a loop was shaped; the compiler is asked not to unroll such a loop again."""
 
 

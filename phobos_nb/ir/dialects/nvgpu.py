@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     UnitAttr,
     VectorType,
+    f32,
     i32,
     i64,
 )
@@ -258,11 +259,16 @@ class MmaSyncOp(IRDLOperation):
         "`:` `(` type($a) `,` type($b) `,` type($c) `)` `->` type($result)"
     )
 
-    def __init__(self, a: Value, b: Value, c: Value, shape: tuple[int, int, int]) -> None:
+    def __init__(
+        self, a: Value, b: Value, c: Value, shape: tuple[int, int, int], *, tf32: bool = False
+    ) -> None:
         super().__init__(
             operands=[a, b, c],
             result_types=[SSAValue.get(c).type],
-            properties={"mmaShape": ArrayAttr([IntegerAttr(n, i64) for n in shape])},
+            properties={
+                "mmaShape": ArrayAttr([IntegerAttr(n, i64) for n in shape]),
+                "tf32Enabled": UnitAttr() if tf32 else None,
+            },
         )
 
     @property
@@ -272,11 +278,13 @@ class MmaSyncOp(IRDLOperation):
         return m, n, k
 
     def verify_(self) -> None:
-        """Each fragment holds a 32nd of its matrix."""
+        """Each fragment holds a 32nd of its matrix; f32 operands are said to be read as tf32."""
         m, n, k = self.mnk
         for what, value, wanted in (("a", self.a, m * k), ("b", self.b, k * n), ("c", self.c, m * n)):
             found = 32 * cast("VectorType[Attribute]", value.type).element_count()
             require(found == wanted, f"{what}: wanted {wanted} elements over the warp, found {found}")
+        tf32 = element_of(self.a.type) == f32
+        require(tf32 == (self.tf32_enabled is not None), "tf32Enabled belongs to operands of f32")
         require(
             self.result.type == self.c.type, f"result: wanted {self.c.type}, found {self.result.type}"
         )

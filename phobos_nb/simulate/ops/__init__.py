@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from phobos_nb.simulate.ops import arith, gpu, llvm, math, memref, nvgpu, nvvm, scf, vector
+from phobos_nb.simulate.ops import (
+    arith,
+    gpu,
+    llvm,
+    math,
+    memref,
+    nvgpu,
+    nvvm,
+    scf,
+    tiles,
+    vector,
+    wgmma,
+)
 from phobos_nb.simulate.program import Row
 
 ROWS: dict[str, Row] = {
@@ -14,5 +26,7 @@ ROWS: dict[str, Row] = {
     **nvgpu.ROWS,
     **nvvm.ROWS,
     **scf.ROWS,
+    **tiles.TILE_ROWS,
     **vector.ROWS,
+    **wgmma.WGMMA_ROWS,
 }

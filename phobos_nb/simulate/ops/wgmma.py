@@ -1,0 +1,324 @@
+"""Rows of `phobos.wgmma*` and `nvvm.wgmma.*`: descriptors, products, and what orders them.
+
+The warps of a strand are taken by warpgroups where it holds whole ones, else one by one: a warp makes 16
+rows of the result, and reads 16 rows of the left operand and all of the right one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Operation, SSAValue
+
+from phobos_nb.ir.dialects.nvvm_wgmma import WgmmaWaitGroupOp
+from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaOp, WgmmaWaitOp
+from phobos_nb.simulate import warpgroups
+from phobos_nb.simulate.descriptors import RESERVED, Descriptor, addresses
+from phobos_nb.simulate.findings import report_lanes
+from phobos_nb.simulate.in_flight import InFlight, in_flight
+from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.matrix import TF32_MASK
+from phobos_nb.simulate.program import Decoder, Row, Step, dtype_of, element_dtype
+from phobos_nb.simulate.proxies import begin, issuer
+from phobos_nb.simulate.strand import WARP, Strand
+from phobos_nb.simulate.tensor_cores import multiply_accumulate
+from phobos_nb.simulate.trace import ACCESSES, trace_operation
+from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
+from phobos_nb.simulate.warpgroups import WARPS, warpgroups_of
+
+WINDOW = 0x3FFFF
+"""The bits of a shared address that a descriptor holds."""
+ROWS_OF_WARP = 16
+
+
+def _descriptor(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, WgmmaDescriptorOp)
+    base, indices, r, fields = d.slot(op.src), d.slots(op.indices), d.slot(op.result), _signed(op.fields)
+
+    def step(m: Machine, s: Strand) -> None:
+        ref: Ref = s.values[base]
+        offset = ref.offset + flat_index(ref, s.values, indices)
+        s.values[r] = (offset * ref.dtype.itemsize & WINDOW) >> 4 | fields
+
+    return step
+
+
+def _signed(bits: int) -> int:
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+@dataclass(frozen=True)
+class Product:
+    """What a product is, apart from its values: extents, types, signs and directions."""
+
+    op: int
+    columns: int
+    depth: int
+    operand: DTypeLike
+    sum: DTypeLike
+    mn_major: tuple[bool, bool]
+    negate: tuple[bool, bool]
+    tf32: bool
+
+    @property
+    def exact(self) -> DTypeLike:
+        """The type in which operands are multiplied."""
+        return np.dtype(np.int64 if self.operand.kind == "i" else np.float64)
+
+    def operands(self, values: Array, *, negate: bool) -> Array:
+        """Elements as the tensor cores see them, in the type of the multiplication."""
+        if self.tf32:
+            values = (np.ascontiguousarray(values).view(np.uint32) & TF32_MASK).view(np.float32)
+        wide = values.astype(self.exact)
+        return -wide if negate else wide
+
+
+def _product(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, WgmmaOp)
+    _, columns, depth = op.mnk
+    operand = dtype_of(op.operand)
+    assert operand is not None
+    mn_a, mn_b, negate_a, negate_b = op.flags
+    tf32 = operand == np.dtype(np.float32)
+    sums = element_dtype(op.acc.type)
+    p = Product(d.op, columns, depth, operand, sums, (mn_a, mn_b), (negate_a, negate_b), tf32)
+    d.program.needs_clocks = d.program.products = True
+    d.program.shared_unit = min(d.program.shared_unit, operand.itemsize)
+    a, b, acc, r = d.slot(op.a), d.slot(op.b), d.slot(op.acc), d.slot(op.result)
+    scale = None if op.scale_d is None else d.slot(op.scale_d)
+    registers, check = op.a_in_registers, _fence_check(d, op)
+
+    def step(m: Machine, s: Strand) -> None:
+        v = s.values
+        check(m, s)
+        lanes = _whole_warps(m, s, p.op)
+        group = WARPS if _by_warpgroups(s, lanes) else 1
+        right = _from_memory(m, s, lanes, v[b], p, 1, group)
+        if registers:
+            left = p.operands(_left(_lanes(v[a], s, lanes), group), negate=p.negate[0])
+        else:
+            left = _from_memory(m, s, lanes, v[a], p, 0, group)
+        start = _accumulator(_lanes(v[acc], s, lanes), group)
+        if scale is not None:
+            added = np.broadcast_to(v[scale], (s.count,))[lanes].reshape(-1, group * WARP)[:, :1, None]
+            start = np.where(added, start, start.dtype.type(0))
+        total = multiply_accumulate(m.target, left, np.swapaxes(right, 1, 2), start, p.operand, p.sum)
+        v[r] = _in_registers(m, s, lanes, total, v[acc], p)
+
+    return step
+
+
+def _fence_check(d: Decoder, op: WgmmaOp) -> Any:
+    """Looks for writers of the product's registers that no fence has followed."""
+    watch, index = d.registers, d.op
+    assert watch is not None
+    given: list[SSAValue] = [op.acc, *([op.a] if op.a_in_registers else [])]
+
+    def check(m: Machine, s: Strand) -> None:
+        for value in given:
+            watch.check_fences(m, s, value, index)
+
+    return check
+
+
+# Lanes and layouts -------------------------------------------------------------------------------
+
+
+def _whole_warps(m: Machine, s: Strand, op: int) -> Ints:
+    """The lanes of the active warps; a warp of which only a part is active is reported."""
+    if s.mask is None:
+        return np.arange(s.count)
+    warps = s.mask.reshape(-1, WARP)
+    torn = np.repeat(warps.any(1) & ~warps.all(1), WARP)
+    if torn.any():
+        text = "only a part of a warp executes this product of the whole warpgroup"
+        report_lanes(m, s, "barrier_divergence", op, text, torn, int(torn.argmax()))
+    return np.flatnonzero(np.repeat(warps.all(1), WARP))
+
+
+def _by_warpgroups(s: Strand, lanes: Ints) -> bool:
+    """Whether the lanes are whole warpgroups, each in one piece."""
+    size = WARPS * WARP
+    if len(lanes) % size:
+        return False
+    thread = s.thread[lanes].reshape(-1, size)
+    return bool(((thread[:, 0] % size == 0) & (thread[:, -1] - thread[:, 0] == size - 1)).all())
+
+
+def _lanes(value: Array, s: Strand, lanes: Ints) -> Array:
+    """Some lanes of a vector, [elements, lanes]."""
+    wide = np.broadcast_to(value, (*value.shape[:-1], s.count)).reshape(-1, s.count)
+    wide = np.asarray(wide)
+    return wide if len(lanes) == s.count else wide[:, lanes]
+
+
+def _accumulator(values: Array, group: int) -> Array:
+    """[registers, lanes] as matrices [groups, rows, columns]; PTX ISA, fragment D of wgmma.
+
+    Elements are counted by 8 columns, row half, neighbouring column; lanes by warp, row, column pair.
+    """
+    eights = values.shape[0] // 4
+    parts = values.reshape(eights, 2, 2, -1, group, 8, 4).transpose(3, 4, 1, 5, 0, 6, 2)
+    return parts.reshape(-1, group * ROWS_OF_WARP, 8 * eights)
+
+
+def _registers(matrices: Array, group: int) -> Array:
+    """The inverse of `_accumulator`."""
+    eights = matrices.shape[2] // 8
+    parts = matrices.reshape(-1, group, 2, 8, eights, 4, 2).transpose(4, 2, 6, 0, 1, 3, 5)
+    return parts.reshape(4 * eights, -1)
+
+
+def _left(values: Array, group: int) -> Array:
+    """A left operand's [elements, lanes] as matrices [groups, rows, depth].
+
+    Elements are counted by k half, row half, place in the register.
+    """
+    per = values.shape[0] // 4
+    parts = values.reshape(2, 2, per, -1, group, 8, 4).transpose(3, 4, 1, 5, 0, 6, 2)
+    return parts.reshape(-1, group * ROWS_OF_WARP, 8 * per)
+
+
+def _in_registers(m: Machine, s: Strand, lanes: Ints, total: Array, acc: Value, p: Product) -> InFlight:
+    """The result as the accumulator's lanes hold it, in flight."""
+    flat = _registers(total, total.shape[1] // ROWS_OF_WARP)
+    if len(lanes) < s.count:
+        whole = np.array(np.broadcast_to(acc, (*acc.shape[:-1], s.count)).reshape(-1, s.count))
+        whole[:, lanes] = flat
+        flat = whole
+    group = warpgroups_of(m).committed.copy()
+    return in_flight(flat.reshape(*acc.shape[:-1], s.count), group, p.op)
+
+
+# Shared memory -----------------------------------------------------------------------------------
+
+
+def _from_memory(
+    m: Machine, s: Strand, lanes: Ints, bits: Value, p: Product, side: int, group: int
+) -> Array:
+    """An operand [groups, rows of m or n, depth] by its descriptor."""
+    per_lane = np.broadcast_to(np.asarray(bits, np.int64), (s.count,))[lanes]
+    found = _uniform(m, s, lanes, per_lane, p, group)
+    first = lanes[:: group * WARP]
+    made = [
+        _operand(m, s, int(lane), int(one), p, side, group)
+        for lane, one in zip(first.tolist(), found.tolist(), strict=True)
+    ]
+    return p.operands(np.stack(made), negate=p.negate[side])
+
+
+def _uniform(m: Machine, s: Strand, lanes: Ints, bits: Ints, p: Product, group: int) -> Ints:
+    """The descriptor of each group; lanes that hold another one are reported."""
+    by_group = bits.reshape(-1, group * WARP)
+    differs = (by_group != by_group[:, :1]).reshape(-1)
+    if differs.any():
+        lane = int(lanes[int(differs.argmax())])
+        bad = np.zeros(s.count, np.bool_)
+        bad[lanes] = differs
+        text = "the threads of a warpgroup give different matrix descriptors"
+        report_lanes(m, s, "descriptor", p.op, text, bad, lane)
+    return by_group[:, 0]
+
+
+def _operand(m: Machine, s: Strand, lane: int, bits: int, p: Product, side: int, group: int) -> Array:
+    """One operand of the warps from a lane's on; its memory is read by the asynchronous proxy."""
+    d, size = Descriptor.of(bits), p.operand.itemsize
+    rows = p.columns if side else ROWS_OF_WARP * WARPS
+    at = addresses(d, (rows, p.depth), size, mn_major=p.mn_major[side])
+    warp = int(s.warp[lane]) % WARPS
+    if side == 0 and group == 1:
+        at = at[ROWS_OF_WARP * warp : ROWS_OF_WARP * (warp + 1)]
+    at = _inside(m, s, lane, at, bits, d, p, side)
+    origin = int(np.asarray(m.shared.origin(p.operand, s.cta[lane : lane + 1])).reshape(-1)[0])
+    positions = at // size + origin
+    for k in range(group):
+        part = positions if side else positions[ROWS_OF_WARP * k : ROWS_OF_WARP * (k + 1)]
+        if group == 1:
+            part = positions
+        _begin(m, s, lane + k * WARP, part, p)
+    return m.shared.allocation.typed(p.operand)[positions]
+
+
+def _begin(m: Machine, s: Strand, lane: int, positions: Ints, p: Product) -> None:
+    """Note that a warp's product reads these elements until its group is over."""
+    state, cta, warp = warpgroups_of(m), int(s.cta[lane]), int(s.warp[lane])
+    group = state.group(cta, warp, int(state.committed[cta, warp]))
+    who = issuer(s, lane, p.op)
+    group.accesses.append(begin(m, who, m.shared, p.operand, positions, writes=False))
+
+
+def _inside(
+    m: Machine, s: Strand, lane: int, at: Ints, bits: int, d: Descriptor, p: Product, side: int
+) -> Ints:
+    """The addresses, clipped to the CTA's memory; a descriptor that cannot be meant is reported."""
+    problem = _problem(d, bits, int(at.max()) + p.operand.itemsize, m.shared.bytes)
+    if problem:
+        bad = np.zeros(s.count, np.bool_)
+        bad[lane] = True
+        text = f"bad matrix descriptor of operand {'ab'[side]} ({d}): {problem}"
+        report_lanes(m, s, "descriptor", p.op, text, bad, lane, m.shared.name)
+    return np.minimum(at, m.shared.bytes - p.operand.itemsize)
+
+
+def _problem(d: Descriptor, bits: int, end: int, size: int) -> str:
+    if bits & RESERVED:
+        return f"bits {bits & RESERVED:#x} have to be zero"
+    if end > size:
+        return f"it reads up to byte {end} of {size}"
+    return ""
+
+
+# Order -------------------------------------------------------------------------------------------
+
+
+def _fence(d: Decoder, op: Operation) -> Step:
+    given = d.slots(op.operands)
+    passed = d.slots(op.results)
+    d.program.needs_clocks = d.program.products = True
+
+    def step(m: Machine, s: Strand) -> None:
+        warpgroups.fence(m, s)
+        for source, target in zip(given, passed, strict=True):
+            s.values[target] = s.values[source]
+
+    return step
+
+
+def _commit(d: Decoder, op: Operation) -> Step:
+    d.program.needs_clocks = d.program.products = True
+
+    def step(m: Machine, s: Strand) -> None:
+        warpgroups.commit(m, s)
+
+    return step
+
+
+def _wait(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, WgmmaWaitOp | WgmmaWaitGroupOp)
+    groups = (op.groups if isinstance(op, WgmmaWaitOp) else op.group).value.data
+    given, passed, index, here = d.slots(op.operands), d.slots(op.results), d.op, d.here
+    d.program.needs_clocks = d.program.products = True
+
+    def step(m: Machine, s: Strand) -> int | None:
+        blocked = warpgroups.wait(m, s, groups, index, here)
+        if blocked is None:
+            trace_operation(m, s, index, "wait", ACCESSES)
+            for source, target in zip(given, passed, strict=True):
+                s.values[target] = s.values[source]
+        return blocked
+
+    return step
+
+
+WGMMA_ROWS: dict[str, Row] = {
+    "phobos.wgmma.descriptor": _descriptor,
+    "phobos.wgmma": _product,
+    "phobos.wgmma.fence": _fence,
+    "phobos.wgmma.wait": _wait,
+    "nvvm.wgmma.fence.aligned": _fence,
+    "nvvm.wgmma.commit.group.sync.aligned": _commit,
+    "nvvm.wgmma.wait.group.sync.aligned": _wait,
+}
