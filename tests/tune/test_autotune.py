@@ -173,3 +173,22 @@ def test_a_tile_that_the_checker_refuses_is_a_constraint():
     assert (failed.constants, failed.kind) == ({"TILE": 1 << 22}, Kind.CONSTRAINT)
     assert "elements" in failed.reason
     assert tuning.best == {"TILE": 64}
+
+
+def test_an_interrupt_after_5_of_40_leaves_35():
+    """Ctrl-C: the best of 5 is returned and used by calls; the same search again measures the rest."""
+    x, y = arrays(2048)
+    choices = {"TILE": [16 * i for i in range(1, 41)]}
+
+    def interrupt(event):
+        if event.stage == "first" and event.done == 5:
+            raise KeyboardInterrupt
+
+    saxpy = kernel()
+    first = saxpy.tune(x, y, 0.5, choices=choices, listener=interrupt, **QUICK)
+    assert (first.stopped, first.fresh, len(first.record.outcomes)) == ("interrupted", 5, 5)
+    assert first.best in [dict(m.constants) for m in first.measured]
+    target = ph.compile(SAXPY).saxpy.compile().configuration.target
+    assert saxpy.constants_for({"N": 2048}, target, remembered.CPU) == first.best
+    second = saxpy.tune(x, y, 0.5, choices=choices, **QUICK)
+    assert (second.stopped, second.fresh, len(second.record.outcomes)) == ("", 35, 40)
