@@ -37,6 +37,9 @@ GRID_LIMIT = {"x": (1 << 31) - 1, "y": 65535, "z": 65535}
 BLOCK_LIMIT = {"x": 1024, "y": 1024, "z": 64}
 """The largest CTA per axis, same table."""
 
+LARGEST_CLUSTER = 16
+"""CTAs of a cluster: CUDA C++ Programming Guide, "Thread Block Clusters" (8 unless more is allowed)."""
+
 Binary = Callable[[Interval, Interval, int], Interval]
 
 BINARY: dict[str, Binary] = {
@@ -242,6 +245,14 @@ def _lane_id(_ranges: Ranges, _op: Operation) -> Interval:
     return Interval(0, 31)
 
 
+def _cluster_block_id(_ranges: Ranges, _op: Operation) -> Interval:
+    return Interval(0, LARGEST_CLUSTER - 1)
+
+
+def _cluster_dim_blocks(_ranges: Ranges, _op: Operation) -> Interval:
+    return Interval(1, LARGEST_CLUSTER)
+
+
 def _select(ranges: Ranges, op: Operation) -> Interval:
     """Join of the branches, each within what the condition says of it."""
     condition = op.operands[0].owner
@@ -307,6 +318,10 @@ SOURCES: dict[str, Callable[[Ranges, Operation], Interval]] = {
     "gpu.block_id": _block_id,
     "gpu.grid_dim": _grid_dim,
     "gpu.lane_id": _lane_id,
+    "gpu.cluster_id": _block_id,
+    "gpu.cluster_dim": _grid_dim,
+    "gpu.cluster_block_id": _cluster_block_id,
+    "gpu.cluster_dim_blocks": _cluster_dim_blocks,
 }
 
 

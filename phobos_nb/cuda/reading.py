@@ -135,5 +135,5 @@ def reference(attribute: Attribute) -> str:
 def is_global(value: SSAValue) -> bool:
     """Whether a memref is in device memory, which is what no memory space means."""
     memref = cast("MemRefType[Attribute]", value.type)
-    named = getattr(memref.memory_space, "data", "global")
-    return str(named) == "global"
+    space = memref.memory_space
+    return isinstance(space, NoneAttr) or str(getattr(space, "data", "")) == "global"

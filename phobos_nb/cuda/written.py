@@ -13,10 +13,18 @@ READERS = (
     "vector.gather",
     "memref.dim",
     "nvgpu.ldmatrix",
+    "nvgpu.tma.async.store",
+    "phobos.bulk.prefetch",
 )
 """Operations that only read their memref operands."""
 
-TARGET_FIRST = ("nvgpu.device_async_copy", "nvgpu.tma.async.load")
+TARGET_FIRST = (
+    "nvgpu.device_async_copy",
+    "nvgpu.tma.async.load",
+    "phobos.bulk.load",
+    "phobos.bulk.store",
+    "phobos.bulk.send",
+)
 """Operations that write their first memref operand and read the others."""
 
 

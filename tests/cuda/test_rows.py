@@ -10,7 +10,7 @@ from phobos_nb.cuda.emit import emit
 from phobos_nb.cuda.emit.table import ROWS
 from phobos_nb.ir.atomic_kinds import AtomicKind
 from phobos_nb.ir.context import DIALECTS
-from tests.cuda import test_tensor_core_rows
+from tests.cuda import test_bulk_rows, test_tensor_core_rows
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 INTEGERS = ("i8", "i32", "i64", "index")
@@ -347,6 +347,7 @@ def test_every_row_is_in_a_body(module):
     """A row that no small kernel uses is a row that nobody has compiled."""
     used = {op.name for arguments, body in BODIES.values() for op in module(arguments, body).walk()}
     used |= test_tensor_core_rows.operations()
+    used |= test_bulk_rows.operations()
     assert sorted(set(ROWS) - used) == ["memref.assume_alignment", "memref.memory_space_cast"]
 
 
@@ -368,12 +369,8 @@ WITHOUT_ROW = {
     *("scf.execute_region", "scf.parallel", "scf.reduce", "scf.reduce.return", "scf.index_switch"),
     # Printed by the operation that holds them.
     *("gpu.module", "gpu.func", "gpu.return", "memref.global", "scf.yield", "scf.condition"),
-    # Bulk copies and their barriers have no row yet.
-    *("nvgpu.mbarrier.create", "nvgpu.mbarrier.init", "nvgpu.mbarrier.arrive"),
-    *("nvgpu.mbarrier.arrive.expect_tx", "nvgpu.mbarrier.try_wait.parity", "nvgpu.tma.async.load"),
-    *("nvgpu.mbarrier.arrive.nocomplete", "nvgpu.mbarrier.test.wait", "nvgpu.tma.async.store"),
-    *("nvgpu.tma.prefetch.descriptor", "nvgpu.tma.create.descriptor", "gpu.cluster_id"),
-    *("gpu.cluster_dim", "gpu.cluster_block_id", "gpu.cluster_dim_blocks"),
+    # The host's.
+    "nvgpu.tma.create.descriptor",
 }
 """Operations of the thread-level dialects that have no row, and why."""
 

@@ -15,6 +15,8 @@ FILES = (
     "helpers_memory",
     "helpers_matrix",
     "helpers_wgmma",
+    "helpers_sync",
+    "helpers_bulk",
     "helpers_atomic",
     "arith",
     "arith_casts",
@@ -26,6 +28,9 @@ FILES = (
     "gpu",
     "nvgpu",
     "phobos",
+    "mbarrier",
+    "bulk",
+    "nvvm",
 )
 """Importing them fills the tables; helpers come in the order in which they may call each other."""
 

@@ -70,6 +70,7 @@ class Emitter:
         self.owned: set[SSAValue] = set()
         self.helpers: dict[str, None] = {}
         self.buffers: dict[str, tuple[str, int]] = {}
+        self.barriers: dict[str, int] = {}
         self.dynamic = ""
         self.shared_alignment = 128
         self.predicate = ""
@@ -120,6 +121,12 @@ class Emitter:
         if symbol not in self.buffers:
             self.buffers[symbol] = (self.names.fresh(symbol), size)
         return self.buffers[symbol][0]
+
+    def barriers_named(self, hint: str, number: int) -> str:
+        """The name of a new array of memory barriers."""
+        name = self.names.fresh(hint)
+        self.barriers[name] = number
+        return name
 
     def dynamic_buffer(self) -> str:
         """The name of the shared memory whose size is given at launch."""

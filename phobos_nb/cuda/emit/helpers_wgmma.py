@@ -60,13 +60,6 @@ template <int N> @void wgmma_wait() {
     feature="wgmma",
 )
 
-helper(
-    "fence_proxy_async",
-    """
-@void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }""",
-    feature="tma",
-)
-
 OPERANDS = {"f16": "f16", "bf16": "bf16", "f32": "tf32", "i8": "s8"}
 """PTX types of operands by their MLIR types."""
 SUMS = {"f16": "f16", "f32": "f32", "i32": "s32"}

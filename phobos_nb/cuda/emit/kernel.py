@@ -13,8 +13,9 @@ from phobos_nb.cuda.emit.prelude import prelude
 from phobos_nb.cuda.emit.source import CudaSource, Line, with_directives
 from phobos_nb.cuda.output_form import HEAD, RECORDS, SYMBOL
 from phobos_nb.cuda.ranges import Ranges
-from phobos_nb.cuda.reading import bounds, integer, is_memref, text
+from phobos_nb.cuda.reading import bounds, integer, integers, is_memref, text
 from phobos_nb.cuda.written import written
+from phobos_nb.ir.dialects.nvgpu import TensorMapType
 from phobos_nb.target import Target
 
 
@@ -63,8 +64,11 @@ def _signature(e: Emitter, block: Block) -> list[tuple[str, str]]:
     parameters: list[tuple[str, str]] = []
     for argument in block.args:
         name = e.names.fresh(argument.name_hint)
-        ctype = e.ctype(argument)
-        if is_memref(argument):
+        ctype = "" if isinstance(argument.type, TensorMapType) else e.ctype(argument)
+        if isinstance(argument.type, TensorMapType):
+            parameters.append(("const __grid_constant__ tensor_map", name))
+            e.bind(argument, Spelled(name, "tensor_map"))
+        elif is_memref(argument):
             parameters.append((f"{ctype} __restrict__", name))
             e.bind(argument, Spelled(name, ctype, memory=_argument_memory(argument)))
         elif isinstance(argument.type, IndexType) and ctype != e.element_ctype(argument.type):
@@ -111,12 +115,23 @@ def _assemble(
     if registers:  # the two cannot stand on one kernel
         bounded = f"__maxnreg__({registers})"
     arguments = ", ".join(f"{ctype} {name}" for ctype, name in parameters)
-    opening = [f'extern "C" __global__ void {bounded}', f"{entry}({arguments})", "{", *_shared(e)]
+    shape = integers(function.attributes.get("phobos.cluster"))
+    if shape:
+        bounded = f"__cluster_dims__({', '.join(map(str, shape))}) {bounded}"
+    opening = [
+        f'extern "C" __global__ void {bounded}',
+        f"{entry}({arguments})",
+        "{",
+        *_shared(e, shared_bytes(function)),
+    ]
     code = [*(Line(x) for x in opening), *e.lines, Line("}")]
     body = "\n".join(line.text for line in code)
     above = [*(Line(x) for x in prelude(e.helpers, body, target)), *_output_buffer(e)]
     lines = (*above, *code)
-    dynamic = integer(function.attributes.get("phobos.shared_bytes")) if e.dynamic else 0
+    dynamic = shared_bytes(function) if e.dynamic else 0
+    static = sum(size for _, size in e.buffers.values())
+    if not e.dynamic:
+        static += BARRIER * sum(e.barriers.values())
     return CudaSource(
         text=with_directives(lines),
         lines=lines,
@@ -126,13 +141,29 @@ def _assemble(
         threads=threads,
         min_blocks=blocks,
         registers=registers,
-        static_shared=sum(size for _, size in e.buffers.values()),
+        static_shared=static,
         dynamic_shared=dynamic,
     )
 
 
-def _shared(e: Emitter) -> Iterator[str]:
+def shared_bytes(function: Operation) -> int:
+    """The bytes of shared memory that a kernel was planned with."""
+    return integer(function.attributes.get("phobos.shared_bytes"))
+
+
+def _shared(e: Emitter, planned: int) -> Iterator[str]:
     for name, size in e.buffers.values():
         yield f"  __shared__ __align__({e.shared_alignment}) unsigned char {name}[{size}];"
     if e.dynamic:
         yield f"  extern __shared__ __align__({e.shared_alignment}) unsigned char {e.dynamic}[];"
+    at = planned - BARRIER * sum(e.barriers.values())
+    for name, number in e.barriers.items():
+        if e.dynamic:
+            yield f"  {STATE}* const {name} = reinterpret_cast<{STATE}*>({e.dynamic} + {at});"
+            at += BARRIER * number
+        else:
+            yield f"  __shared__ __align__({BARRIER}) {STATE} {name}[{number}];"
+
+
+BARRIER, STATE = 8, "unsigned long long"
+"""Bytes and type of a memory barrier."""

@@ -19,7 +19,7 @@ KEYWORDS = frozenset(_KEYWORDS.split())
 
 _CUDA_WORDS = """
     threadIdx blockIdx blockDim gridDim warpSize printf assert NULL NAN INFINITY linux unix i386
-    main std cuda vec f16 bf16 ph
+    main std cuda vec f16 bf16 ph tensor_map
 """
 CUDA_WORDS = frozenset(_CUDA_WORDS.split())
 """Words that CUDA, the compiler's predefined macros or the printed helpers use."""

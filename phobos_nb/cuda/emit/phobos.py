@@ -12,7 +12,6 @@ from phobos_nb.cuda.emit.helpers_wgmma import Wgmma, wgmma
 from phobos_nb.cuda.emit.table import row
 from phobos_nb.cuda.reading import element_type, integer, shape
 from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
-from phobos_nb.ir.dialects.nvvm_sync import FenceProxyOp, SharedSpace
 from phobos_nb.ir.dialects.nvvm_wgmma import WgmmaFenceAlignedOp, WgmmaWaitGroupOp
 from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
 
@@ -77,14 +76,6 @@ def _wait(e: Emitter, op: Operation) -> None:
 @row("nvvm.wgmma.fence.aligned", "nvvm.wgmma.commit.group.sync.aligned")
 def _without_operands(e: Emitter, op: Operation) -> None:
     e.line(f"{e.call('wgmma_fence' if isinstance(op, WgmmaFenceAlignedOp) else 'wgmma_commit')};")
-
-
-@row("nvvm.fence.proxy")
-def _fence_proxy(e: Emitter, op: Operation) -> None:
-    assert isinstance(op, FenceProxyOp)
-    if op.space is None or op.space.data is not SharedSpace.CTA:
-        raise NotImplementedError("a proxy fence of other memory than the CTA's shared memory")
-    e.line(f"{e.call('fence_proxy_async')};")
 
 
 @row("nvvm.wgmma.wait.group.sync.aligned")

@@ -44,6 +44,7 @@ TYPES = {
     r"\bvec<": """template <class T, int N>
 struct alignas((N * sizeof(T)) % 16 == 0 ? 16 : (N * sizeof(T)) % 8 == 0 ? 8 :
                (N * sizeof(T)) % 4 == 0 ? 4 : (N * sizeof(T)) % 2 == 0 ? 2 : 1) vec { T e[N]; };""",
+    r"\btensor_map\b": "struct alignas(64) tensor_map { unsigned long long words[16]; };",
     r"\bf16\b": "struct f16 { unsigned short bits; };",
     r"\bbf16\b": "struct bf16 { unsigned short bits; };",
 }
