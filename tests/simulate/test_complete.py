@@ -3,7 +3,7 @@
 from phobos_nb.ir.context import DIALECTS
 from phobos_nb.simulate.ops import ROWS
 
-THREAD_LEVEL = {"arith", "gpu", "math", "memref", "nvgpu", "scf", "vector"}
+THREAD_LEVEL = {"arith", "gpu", "math", "memref", "nvgpu", "scf", "vector", "nvvm", "phobos"}
 NOT_EXECUTED = {
     "terminators of regions, decoded with their parents": {
         *(
@@ -16,6 +16,9 @@ NOT_EXECUTED = {
         ),
         "memref.alloca_scope.return",
         "memref.atomic_yield",
+    },
+    "what operations of our own become for upstream": {
+        *("nvvm.inline_ptx", "nvvm.stmatrix", "nvvm.wgmma.mma_async"),
     },
     "host side": {
         "nvgpu.tma.create.descriptor",
