@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from phobos_nb.views.autotune_widget import AutotuneWidget as AutotuneWidget
     from phobos_nb.views.roofline_of import Roofline as Roofline
     from phobos_nb.views.roofline_of import roofline as roofline
+    from phobos_nb.views.sliders_widget import SlidersWidget as SlidersWidget
+    from phobos_nb.views.sliders_widget import interact as interact
 
 __version__ = "0.1.0"
 
@@ -37,10 +39,12 @@ _HOMES = {
     "PhobosError": "phobos_nb.diagnostics",
     "ShapesTuning": "phobos_nb.tune.shapes_result",
     "Roofline": "phobos_nb.views.roofline_of",
+    "SlidersWidget": "phobos_nb.views.sliders_widget",
     "Tuning": "phobos_nb.tune.result",
     "autotune": "phobos_nb.tune.autotune",
     "autotune_live": "phobos_nb.tune.live",
     "compile": "phobos_nb.compilation.module",
+    "interact": "phobos_nb.views.sliders_widget",
     "load": "phobos_nb.compilation.module",
     "load_ipython_extension": "phobos_nb.magic",
     "roofline": "phobos_nb.views.roofline_of",
@@ -55,10 +59,12 @@ __all__ = [
     "PhobosError",
     "Roofline",
     "ShapesTuning",
+    "SlidersWidget",
     "Tuning",
     "autotune",
     "autotune_live",
     "compile",
+    "interact",
     "load",
     "load_ipython_extension",
     "roofline",

@@ -23,7 +23,6 @@ from phobos_nb.compilation.dispatch import Dispatch
 from phobos_nb.compilation.generic import DtypeParameters
 from phobos_nb.compilation.remembered import Identity
 from phobos_nb.contract import ScalarParameter, Variant
-from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.language.unparse import unparse
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from phobos_nb.tune.result import Tuning
     from phobos_nb.tune.shapes_result import ShapesTuning
     from phobos_nb.views.roofline_of import Roofline
+    from phobos_nb.views.sliders_widget import SlidersWidget
 
 LOG = logging.getLogger("phobos_nb")
 SIMULATION_OPTIONS = ("ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place", "probe")
@@ -407,6 +407,15 @@ class Kernel:
 
         return phobos_nb.roofline(self, *arguments, **named)
 
+    def interact(self, *arguments: Any, **named: Any) -> SlidersWidget:
+        """A slider per constant: each move compiles anew and shows what changed.
+
+        Takes the call's arguments, or extents such as `M=4096`, and the options of `phobos_nb.interact`.
+        """
+        import phobos_nb
+
+        return phobos_nb.interact(self, *arguments, **named)
+
     def identity(self, extents: Mapping[str, int], target: Target, device: str) -> Identity:
         """What a tuning record of this kernel holds for. device: a GPU's product name, or "cpu"."""
         nvrtc = ""
@@ -452,29 +461,3 @@ class Kernel:
         self._constants.clear()
         self._dispatch.clear()
         self._dispatcher = None
-
-
-def kernels_of(
-    program: Program, options: CompileOptions, parse_seconds: float = 0.0
-) -> Sequence[Kernel]:
-    """Every kernel of a program, checked with its first values.
-
-    Each gets the constants it knows; one that no kernel knows is an error of the first. Raises one
-    `PhobosError` with the errors of all kernels.
-    """
-    known = [stages.constant_names(node) for node in program.kernels]
-    strays = {*options.constants, *options.dtypes}.difference(*known)
-    kernels: list[Kernel] = []
-    found: list[Diagnostic] = []
-    for node, names in zip(program.kernels, known, strict=True):
-        kept = names | strays
-        constants = {n: v for n, v in options.constants.items() if n in kept}
-        dtypes = {n: v for n, v in options.dtypes.items() if n in kept}
-        mine = replace(options, constants=constants, dtypes=dtypes)
-        try:
-            kernels.append(Kernel(program, node.name, mine, parse_seconds))
-        except PhobosError as error:
-            found += error.diagnostics
-    if found:
-        raise PhobosError(dict.fromkeys(found), program.source)
-    return kernels

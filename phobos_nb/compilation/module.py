@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from phobos_nb.compilation import stages
-from phobos_nb.compilation.kernel import Kernel, kernels_of
-from phobos_nb.diagnostics import PhobosError
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.language.tree import Program
 from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source, Span
 
@@ -115,3 +116,29 @@ def _with_checks(source: Source, options: CompileOptions, error: PhobosError) ->
     except PhobosError as more:
         found += more.diagnostics
     return PhobosError(sorted(found, key=lambda d: d.span or Span(0, 0)), source)
+
+
+def kernels_of(
+    program: Program, options: CompileOptions, parse_seconds: float = 0.0
+) -> Sequence[Kernel]:
+    """Every kernel of a program, checked with its first values.
+
+    Each gets the constants it knows; one that no kernel knows is an error of the first. Raises one
+    `PhobosError` with the errors of all kernels.
+    """
+    known = [stages.constant_names(node) for node in program.kernels]
+    strays = {*options.constants, *options.dtypes}.difference(*known)
+    kernels: list[Kernel] = []
+    found: list[Diagnostic] = []
+    for node, names in zip(program.kernels, known, strict=True):
+        kept = names | strays
+        constants = {n: v for n, v in options.constants.items() if n in kept}
+        dtypes = {n: v for n, v in options.dtypes.items() if n in kept}
+        mine = replace(options, constants=constants, dtypes=dtypes)
+        try:
+            kernels.append(Kernel(program, node.name, mine, parse_seconds))
+        except PhobosError as error:
+            found += error.diagnostics
+    if found:
+        raise PhobosError(dict.fromkeys(found), program.source)
+    return kernels

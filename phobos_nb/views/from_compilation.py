@@ -40,6 +40,13 @@ def view_of(compilation: Compilation) -> CompilationView:
     Raises `PhobosError` where the kernel cannot be compiled; a back end that is not installed only
     leaves its panes empty, with the reason.
     """
+    brief = brief_of(compilation)
+    noted = replace(brief, listings=tuple(_listings(compilation)))
+    return noted.with_notes(_absences(compilation))
+
+
+def brief_of(compilation: Compilation) -> CompilationView:
+    """The same without listings, and so without the disassembler."""
     return CompilationView(
         name=compilation.name,
         parameters=tuple(map(_parameter, compilation.typed.parameters)),
@@ -47,9 +54,7 @@ def view_of(compilation: Compilation) -> CompilationView:
         notes=(
             *(_note(d, compilation.source) for d in compilation.notes),
             *map(_loop_note, compilation.loops),
-            *_absences(compilation),
         ),
-        listings=tuple(_listings(compilation)),
         memory=memory_of(compilation),
         barriers=tuple(
             Barrier(b.kept, b.reason, b.number or None, b.line or None) for b in compilation.barriers

@@ -33,7 +33,7 @@ SAMPLES = 3
 ALL = 8
 """Grids of up to so many CTAs are simulated whole."""
 
-MOST_BYTES = 2 << 30
+MOST_BYTES = 1 << 30
 """Larger arrays are not copied into simulated memory."""
 
 Shape = tuple[int, int, int]

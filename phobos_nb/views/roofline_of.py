@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from phobos_nb.target.cards import card_of
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.place import Gpu, Host, Place
 from phobos_nb.tune.result import Tuning
-from phobos_nb.tune.snapshot import lay_out, take
+from phobos_nb.tune.snapshot import Snapshot, lay_out, take
 from phobos_nb.views.roofline import Point, RooflineView, point, text
 from phobos_nb.views.roofline_arguments import call_values
 from phobos_nb.views.roofline_count import count
@@ -123,6 +124,16 @@ class Looked:
         self.call = solve(kernel, self.values, self.place.describe, grid, self.target, device)
         self.snapshots = take(self.call.arrays, self.values, self.place.to_host) if self.there else {}
         self.host = {**self.values, **lay_out(self.snapshots, np)}
+
+    @property
+    def bytes(self) -> int:
+        """Of all arrays together."""
+        shapes = [(a.shape, a.itemsize) for a in self.call.arrays.values()]
+        return sum(math.prod(shape) * itemsize for shape, itemsize in shapes)
+
+    def copies(self) -> dict[str, Snapshot]:
+        """The arrays as plain data."""
+        return self.snapshots or take(self.call.arrays, self.values, self.place.to_host)
 
     @property
     def chosen(self) -> dict[str, int]:

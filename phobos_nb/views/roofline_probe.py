@@ -64,12 +64,12 @@ def measured_roofs(target: Target) -> Roofs:
 
     device = current_device()
     name = device_name(device)
-    path = _file(name)
-    known = _read(path)
+    known = known_roofs(name)
     if known is not None:
         return known
     base = nominal(target, card_of(target, name) or card_of_driver(device, name))
     found = with_measured(base, name, measure(target, device), HOW)
+    path = _file(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found.to_plain(), indent=1), "utf-8")
     return found
@@ -81,8 +81,9 @@ def _file(device: str) -> Path:
     return chosen / "roofs" / f"{plain}-{__version__}.json"
 
 
-def _read(path: Path) -> Roofs | None:
-    """What was measured before; a file that is damaged is measured anew."""
+def known_roofs(device: str) -> Roofs | None:
+    """What was measured before of a GPU by its name; a file that is damaged counts as none."""
+    path = _file(device)
     try:
         return roofs_from_plain(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:

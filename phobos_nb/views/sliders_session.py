@@ -1,0 +1,392 @@
+"""Sliders at work: moves in, compilations in another process, and a model that is always up to date."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.tune.compile_job import KernelText
+from phobos_nb.tune.outcome import label
+from phobos_nb.tune.worker import RemoteError, WorkerCrashError, WorkerTimeoutError
+from phobos_nb.views.roofline import Point, RooflineView, point
+from phobos_nb.views.roofline_count import MOST_BYTES
+from phobos_nb.views.roofline_of import Looked
+from phobos_nb.views.roofline_roofs import Roofs, card_of, nominal
+from phobos_nb.views.sliders import Place, Slider, SlidersView, Timing
+from phobos_nb.views.sliders_job import Call, Desk, Outcome, Work, compiled
+from phobos_nb.views.sliders_space import Parameter, Value, parameters, why_not
+from phobos_nb.views.sliders_stopwatch import Stopwatch
+from phobos_nb.views.sliders_worker import DroppableWorker, DroppedError
+
+if TYPE_CHECKING:
+    from phobos_nb.tune.live import LiveSearch
+
+DELAY = 0.15
+"""Seconds that sliders must rest before what they stand at is compiled."""
+
+COMPILE_SECONDS = 120.0
+"""The longest that a configuration may compile, or count."""
+
+IDLE_SECONDS = 300.0
+"""After so long without a move the processes end; the next move starts them again."""
+
+TRAIL = 5
+"""Points of the roofline: the present configuration's and those of the ones before it."""
+
+FAULTS = RemoteError, WorkerTimeoutError, WorkerCrashError
+
+
+class Sliders:
+    """A kernel's call with a slider per constant. Callbacks are called from a thread of its own.
+
+    made: whether the arrays are random ones. against: peers as of `tune`, timed once on a GPU. Close it,
+    or forget it: its processes end with it.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        values: Mapping[str, Any],
+        grid: Any = None,
+        *,
+        made: bool = False,
+        choices: Mapping[str, int | Sequence[int]] | None = None,
+        against: Any = None,
+        delay: float = DELAY,
+    ) -> None:
+        self.kernel = kernel
+        self._looked = looked = Looked(kernel, values, grid)
+        self.extents = dict(looked.call.extents)
+        self.parameters = parameters(kernel, choices or {}, looked.chosen)
+        self._delay, self._grid = delay, grid
+        self._at = {p.name: _start(p, looked.chosen) for p in self.parameters}
+        self._failures: dict[str, str] = {}
+        self._points: list[Point] = []
+        self._callbacks: list[Callable[[], None]] = []
+        self._lock = threading.Condition()
+        self._generation, self._settled = 0, 0
+        self._moved = time.monotonic()
+        self._thread: threading.Thread | None = None
+        self._idle: threading.Timer | None = None
+        self._roofs = _roofs(looked)
+        self._desk = DroppableWorker(Desk, _call(looked, made), timeout=COMPILE_SECONDS)
+        self._end = weakref.finalize(self, self._desk.close)
+        self._stopwatch = Stopwatch(looked, against) if looked.there else None
+        self._view = self._fresh("compiling", "")
+        self._first: Outcome | None = compiled(looked, self.constants)
+        self._view = replace(self._view, **self._compiled(self.constants, self._first))
+        self._generation = 1
+        with self._lock:
+            self._start_work()
+
+    # What is shown ----------------------------------------------------------------------------------
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the call's arrays are on a GPU."""
+        return self._looked.there
+
+    @property
+    def view(self) -> SlidersView:
+        """The model as it is now."""
+        with self._lock:
+            return self._view
+
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Call it whenever the model changes."""
+        self._callbacks.append(callback)
+
+    def wait(self, timeout: float | None = None) -> SlidersView:
+        """Wait until everything about the present places is known; `TimeoutError` after some seconds."""
+        with self._lock:
+            if not self._lock.wait_for(lambda: self._settled == self._generation, timeout):
+                raise TimeoutError("the configuration is still being compiled or counted")
+            return self._view
+
+    # Moves ------------------------------------------------------------------------------------------
+
+    def move(self, places: Mapping[str, Value]) -> None:
+        """Set sliders to values, then compile; what is being compiled is dropped.
+
+        `PhobosError` PH404 for a name without a slider, PH405 for a value that it does not have.
+        """
+        known = {p.name: p for p in self.parameters}
+        for name, value in places.items():
+            if name not in known:
+                raise _wrong("PH404", f"there is no slider {name}; there are {', '.join(known)}")
+            if value not in known[name].values:
+                labels = ", ".join(known[name].label(v) for v in known[name].values)
+                raise _wrong("PH405", f"{name}: wanted one of {labels}, got {value}")
+        with self._lock:
+            self._at.update(places)
+            self._generation += 1
+            self._moved = time.monotonic()
+            reason = self._refusal(self.constants)
+            self._view = self._fresh("refused" if reason else "compiling", reason)
+            self._desk.drop()
+            self._start_work()
+        self._tell()
+
+    def _start_work(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._thread is None:
+            self._thread = threading.Thread(target=_work, args=(weakref.ref(self),), daemon=True)
+            self._thread.start()
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """Where the sliders stand; the compiler's own choices only where they are not "auto"."""
+        return {n: v for n, v in self._at.items() if v is not None}
+
+    def _refusal(self, constants: Mapping[str, int]) -> str:
+        """Limits do not depend on the compiler's own choices; what failed once is known."""
+        known = self._failures.get(label(constants), "")
+        own = {p.name for p in self.parameters if p.own}
+        searched = {n: v for n, v in constants.items() if n not in own}
+        return known or why_not(self.kernel, searched, self.extents, self._looked.target)
+
+    def _fresh(self, state: str, message: str) -> SlidersView:
+        """The model right after a move: sliders and reasons are new, figures are still the old ones."""
+        sliders = tuple(self._slider(p) for p in self.parameters)
+        here = label(self.constants)
+        changed: dict[str, Any] = {"sliders": sliders, "state": state, "message": message, "label": here}
+        old: SlidersView | None = getattr(self, "_view", None)
+        if old is not None:
+            return replace(old, **changed, counting=False)
+        title = f"{self.kernel.name}: {_shapes(self._looked)}"
+        target = self._looked.target.name
+        blank = SlidersView(self.kernel.name, title, self.extents, target, (), state, "")
+        missing = "" if self._looked.there else "not measured: the arrays are not on a GPU"
+        return replace(blank, **changed, timing=Timing(missing=missing))
+
+    def _slider(self, parameter: Parameter) -> Slider:
+        places = tuple(
+            Place(value, parameter.label(value), self._refusal(self._with(parameter.name, value)))
+            for value in parameter.values
+        )
+        at = parameter.values.index(self._at[parameter.name])
+        return Slider(parameter.name, places, at, parameter.own, parameter.meaning)
+
+    def _with(self, name: str, value: Value) -> dict[str, int]:
+        return {n: v for n, v in {**self._at, name: value}.items() if v is not None}
+
+    # Work, in the thread ----------------------------------------------------------------------------
+
+    def _next(self) -> int | None:
+        """Wait until the sliders rest; the move to work on, None when there is nothing to do."""
+        with self._lock:
+            while self._settled != self._generation:
+                rest = self._moved + self._delay - time.monotonic()
+                if rest <= 0:
+                    return self._generation
+                self._lock.wait(rest)
+            self._thread = None
+            self._idle = threading.Timer(IDLE_SECONDS, _close_idle, (weakref.ref(self),))
+            self._idle.daemon = True
+            self._idle.start()
+            return None
+
+    def _treat(self, generation: int) -> None:
+        """Compile, count and time what the sliders stand at, unless they move meanwhile."""
+        try:
+            self._look(generation)
+        except DroppedError:
+            return
+        except Exception as error:  # a fault of ours is shown too
+            self._publish(generation, {"state": "failed", "message": f"{type(error).__name__}: {error}"})
+        with self._lock:
+            if generation == self._generation:
+                self._settled = generation
+            self._lock.notify_all()
+        self._tell()
+
+    def _look(self, generation: int) -> None:
+        with self._lock:
+            constants, refused = self.constants, self._view.state == "refused"
+        if refused:
+            return
+        first, self._first = self._first, None
+        outcome = first if first is not None and generation == 1 else self._compile(constants)
+        if self._publish(generation, self._compiled(constants, outcome)) and outcome.view:
+            self._count_and_time(generation, constants, outcome)
+
+    def _compile(self, constants: Mapping[str, int]) -> Outcome:
+        try:
+            return self._desk.call("compile", constants)
+        except FAULTS as error:
+            return Outcome(failed=str(error))
+        finally:
+            self._desk.stand_by()
+
+    def _compiled(self, constants: Mapping[str, int], outcome: Outcome) -> Mapping[str, Any]:
+        """The changes to the model."""
+        name = label(constants)
+        if outcome.failed or outcome.refused:
+            self._failures[name] = outcome.failed or outcome.refused
+            kind = "refused" if outcome.refused else "failed"
+            sliders = tuple(self._slider(p) for p in self.parameters)
+            return {"state": kind, "message": self._failures[name], "sliders": sliders}
+        old = self._view.shown
+        before = {f.name: f.value for f in old.facts} if old is not None else {}
+        return {
+            "state": "ready",
+            "message": "",
+            "compiled": name,
+            "shown": outcome.view,
+            "before": before,
+            "roofline": None,
+            "counting": True,
+            "missing": "",
+            "timing": Timing(missing=self._view.timing.missing),
+        }
+
+    def _count_and_time(self, generation: int, constants: Mapping[str, int], outcome: Outcome) -> None:
+        timing = self._view.timing
+        if self._stopwatch is not None and outcome.compiled is not None:
+            timing = self._stopwatch.time(outcome.compiled)
+            self._publish(generation, {"timing": timing})
+        try:
+            work: Work = self._desk.call("count", constants)
+        except FAULTS as error:
+            work = Work(missing=str(error))
+        changes: dict[str, Any] = {"counting": False, "missing": work.missing}
+        if work.counted is not None and self._roofs is not None:
+            us = None if timing.ms is None else timing.ms * 1e3
+            shown = point(label(constants) or self.kernel.name, work.counted, self._roofs, us)
+            changes["roofline"] = RooflineView(self._view.title, self._roofs, self._trail(shown))
+        elif work.counted is not None:
+            changes["missing"] = f"no card of {self._looked.target.name} is listed"
+        self._publish(generation, changes)
+
+    def _trail(self, shown: Point) -> tuple[Point, ...]:
+        """The point, last, after those of the configurations before it."""
+        earlier = [p for p in self._points if p.label != shown.label]
+        self._points = [*earlier, shown][-TRAIL:]
+        return tuple(self._points)
+
+    def _publish(self, generation: int, changes: Mapping[str, Any]) -> bool:
+        """Change the model, unless the sliders have moved since; whether it was changed."""
+        with self._lock:
+            if generation != self._generation:
+                return False
+            self._view = replace(self._view, **changes)
+        self._tell()
+        return True
+
+    def _tell(self) -> None:
+        for callback in self._callbacks:
+            callback()
+
+    # Buttons ----------------------------------------------------------------------------------------
+
+    def use(self) -> dict[str, int]:
+        """Let calls of the kernel take what the sliders stand at.
+
+        `PhobosError` PH402 for a configuration that cannot work.
+        """
+        with self._lock:
+            constants = self.constants
+            if self._view.state in ("refused", "failed"):
+                raise _wrong("PH402", f"{self._view.label}: {self._view.message}")
+            self.kernel.use(**constants)
+            self._view = replace(self._view, used=label(constants))
+        self._tell()
+        return constants
+
+    def export(self) -> str:
+        """The configuration as JSON: kernel, constants, extents, dtypes, target."""
+        known = {
+            "kernel": self.kernel.name,
+            "constants": self.constants,
+            "extents": self.extents,
+            "dtypes": {p.name: p.dtype for p in self.kernel.parameters},
+            "target": self._looked.target.name,
+        }
+        return json.dumps(known, indent=1)
+
+    def line(self) -> str:
+        """The configuration as a line of Python."""
+        fixed = ", ".join(f"{n}={v}" for n, v in sorted(self.constants.items()))
+        return f"{self.kernel.name} = {self.kernel.name}.specialize({fixed})"
+
+    def tune(self, **options: Any) -> LiveSearch:
+        """Search all values of the sliders of a search, the compiler's own choices as they stand here.
+
+        Takes the options of `tune`. Arrays that are not on a GPU tune the NumPy meaning.
+        """
+        import phobos_nb
+
+        own = {p.name: v for p in self.parameters if p.own and (v := self._at[p.name]) is not None}
+        free = {p.name: [v for v in p.values if v is not None] for p in self.parameters if not p.own}
+        choices = {**free, **own, **options.pop("choices", {})}
+        values = self._looked.values
+        ordered = [values[p.name] for p in self.kernel.parameters]
+        return phobos_nb.autotune_live(
+            self.kernel, *ordered, grid=self._grid, choices=choices, **options
+        )
+
+    def close(self) -> None:
+        """End the processes; a later move starts them again."""
+        self._desk.close()
+        if self._stopwatch is not None:
+            self._stopwatch.close()
+
+
+def _work(reference: weakref.ref[Sliders]) -> None:
+    """The thread: until nothing is to do, or the sliders are forgotten."""
+    while (sliders := reference()) is not None:
+        generation = sliders._next()  # pyright: ignore[reportPrivateUsage] - its own thread
+        if generation is None:
+            return
+        sliders._treat(generation)  # pyright: ignore[reportPrivateUsage]
+        del sliders
+
+
+def _close_idle(reference: weakref.ref[Sliders]) -> None:
+    if (sliders := reference()) is not None:
+        sliders.close()
+
+
+def _start(parameter: Parameter, chosen: Mapping[str, int]) -> Value:
+    """The compiler's choice for the call, "auto" for what it does not name, else the first value."""
+    found = chosen.get(parameter.name)
+    return found if found in parameter.values else parameter.values[0]
+
+
+def _call(looked: Looked, made: bool) -> Call:
+    """The call for the worker process."""
+    kernel = looked.kernel
+    options = replace(kernel.options, chip=looked.target.name)
+    text = KernelText(kernel.source, kernel.name, options)
+    grid = None if looked.grid is None else looked.call.grid
+    arrays = {} if made or looked.bytes > MOST_BYTES else looked.copies()
+    return Call(text, dict(looked.call.scalars), arrays, looked.call.extents, grid)
+
+
+def _roofs(looked: Looked) -> Roofs | None:
+    """Measured ones where they are known already, else nominal ones of the card."""
+    if looked.there:
+        from phobos_nb.views.roofline_probe import known_roofs
+
+        found = known_roofs(looked.place.name)
+        if found is not None:
+            return found
+    card = card_of(looked.target, looked.place.name if looked.there else "")
+    return None if card is None else nominal(looked.target, card)
+
+
+def _shapes(looked: Looked) -> str:
+    arrays = looked.call.arrays.items()
+    return ", ".join(f"{name} {' x '.join(map(str, a.shape))}" for name, a in arrays)
+
+
+def _wrong(code: str, message: str) -> PhobosError:
+    return PhobosError([Diagnostic(code, message, stage="tune")])
