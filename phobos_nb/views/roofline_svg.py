@@ -156,7 +156,7 @@ def _point(frame: Frame, point: Point, index: int, count: int, palette: Palette)
         f'<circle cx="{x}" cy="{y}" r="6" fill="{fill}" stroke="{color}" stroke-width="2"/>',
     ]
     if count > 1:
-        parts.append(_text(x, y + 20, str(index + 1), palette.ink, "middle"))
+        parts.append(_text(x + 10, y + 4, str(index + 1), palette.ink, "start"))
     return f"<g>{''.join(parts)}</g>"
 
 

@@ -25,6 +25,15 @@ function row(slider, moved) {
   track.append(range, ticks);
   range.disabled = slider.places.length < 2;
   range.addEventListener("input", () => moved(Number(range.value)));
+  range.addEventListener("keydown", (event) => { // the notebook takes arrow keys before they move a slider
+    const last = slider.places.length - 1, at = Number(range.value);
+    const to = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, PageUp: at + 1,
+                 PageDown: at - 1, Home: 0, End: last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (to >= 0 && to <= last) moved(to);
+  });
   const show = (model, at) => {
     const here = model.places[at];
     if (Number(range.value) !== at) range.value = at;
@@ -35,7 +44,7 @@ function row(slider, moved) {
       buttons[index].setAttribute("aria-disabled", place.reason ? "true" : "false");
     });
     now.replaceChildren(document.createTextNode(here.label));
-    if (here.reason) now.append(make("small", { class: "bad" }, here.reason));
+    if (here.reason && model.places.some((place) => !place.reason)) now.append(make("small", { class: "bad" }, here.reason));
   };
   return { nodes: [name, track, now], show };
 }
@@ -51,6 +60,7 @@ async function showSearch(model, box) {
 
 function render({ model, el }) {
   el.classList.add("ph", "ph-sliders");
+  el.dataset.lmSuppressShortcuts = "true"; // keys are the sliders', not the notebook's
   const title = make("pre", { class: "sig" });
   const grid = make("div", { class: "sliders" });
   const own = make("details", { class: "own" });

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.target.cards import card_of
 from phobos_nb.tune.compile_job import KernelText
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.worker import RemoteError, WorkerCrashError, WorkerTimeoutError
 from phobos_nb.views.roofline import Point, RooflineView, point
 from phobos_nb.views.roofline_count import MOST_BYTES
 from phobos_nb.views.roofline_of import Looked
-from phobos_nb.views.roofline_roofs import Roofs, card_of, nominal
+from phobos_nb.views.roofline_roofs import Roofs, nominal
 from phobos_nb.views.sliders import Place, Slider, SlidersView, Timing
 from phobos_nb.views.sliders_job import Call, Desk, Outcome, Work, compiled
 from phobos_nb.views.sliders_space import Parameter, Value, parameters, why_not
@@ -147,10 +148,13 @@ class Sliders:
         return {n: v for n, v in self._at.items() if v is not None}
 
     def _refusal(self, constants: Mapping[str, int]) -> str:
-        """Limits do not depend on the compiler's own choices; what failed once is known."""
-        known = self._failures.get(label(constants), "")
+        """Why a configuration cannot work: it failed before, or breaks a limit.
+
+        The limits do not depend on the compiler's own choices.
+        """
         own = {p.name for p in self.parameters if p.own}
         searched = {n: v for n, v in constants.items() if n not in own}
+        known = self._failures.get(label(constants), "")
         return known or why_not(self.kernel, searched, self.extents, self._looked.target)
 
     def _fresh(self, state: str, message: str) -> SlidersView:
@@ -168,10 +172,13 @@ class Sliders:
         return replace(blank, **changed, timing=Timing(missing=missing))
 
     def _slider(self, parameter: Parameter) -> Slider:
-        places = tuple(
-            Place(value, parameter.label(value), self._refusal(self._with(parameter.name, value)))
-            for value in parameter.values
-        )
+        """Places with what refuses them; for a choice of the compiler's own, only what failed before."""
+
+        def reason(value: Value) -> str:
+            there = self._with(parameter.name, value)
+            return self._failures.get(label(there), "") if parameter.own else self._refusal(there)
+
+        places = tuple(Place(v, parameter.label(v), reason(v)) for v in parameter.values)
         at = parameter.values.index(self._at[parameter.name])
         return Slider(parameter.name, places, at, parameter.own, parameter.meaning)
 
