@@ -1,180 +1,152 @@
-"""`phobos-nb tune`: find the fastest constants of a kernel, or look at a recorded search."""
+"""`phobos-nb tune`: find the fastest constants of a kernel, or search a recorded space again."""
 
 from __future__ import annotations
 
 import argparse
-import time
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from phobos_nb.arguments.make import random_arguments
-from phobos_nb.cli.options import Commands, add_source, add_target, kernels
-from phobos_nb.cli.run import argument
+from phobos_nb.cli.options import Commands, kernels
+from phobos_nb.cli.tune_options import add_options
+from phobos_nb.cli.tune_report import progress, show, write_files
 from phobos_nb.compilation.kernel import Kernel
-from phobos_nb.tune.outcome import Failed
 from phobos_nb.tune.result import Tuning
-from phobos_nb.tune.search import Event, Listener
+from phobos_nb.tune.shapes_result import ShapesTuning
+
+FOUND, NOTHING, UNUSABLE, NO_GPU = 0, 1, 2, 3
+
+NO_GPU_HERE = """\
+no GPU: a search times configurations on an NVIDIA GPU.
+--cpu searches the NumPy meaning instead; a record (.json, such as those in results/) in place of FILE
+is searched again from its recorded times; `phobos-nb emit` compiles for any target."""
+
+EXIT_CODES = (
+    "exit codes: 0; 1 no configuration gave a right answer; 2 options or files that cannot be used; "
+    "3 no GPU"
+)
 
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    from phobos_nb.tune import strategies
-
     parser = commands.add_parser(
-        "tune", help="find the fastest tile sizes, checked and remembered for later calls"
+        "tune",
+        help="find the fastest tile sizes, checked and remembered for later calls",
+        description="FILE is a .ph file, or a record (.json), which is searched again without a GPU.",
+        epilog=EXIT_CODES,
     )
-    add_source(parser)
-    add_target(parser)
-    parser.add_argument(
-        "values", nargs="*", type=argument, metavar="NAME=VALUE",
-        help="extents and scalars by value (M=4096 alpha=0.5), arrays as .npy files (A=a.npy)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--shape", dest="shapes", action="append", default=[], type=shape, metavar="M=V,N=V,...",
-        help="one of several shapes that shall share a few configurations; give it more than once",
-    )  # fmt: skip
-    parser.add_argument(
-        "--max-configs", type=int, default=4, help="configurations that --shape's may share (default: 4)"
-    )
-    parser.add_argument(
-        "--table", type=Path, metavar="PATH", help="write the dispatch table of --shape's here too"
-    )
-    parser.add_argument("--cpu", action="store_true", help="the NumPy meaning instead of the GPU")
-    parser.add_argument("--strategy", choices=strategies.names(), default="exhaustive")
-    parser.add_argument(
-        "--try", dest="choices", nargs="+", action="extend", default=[], type=choice,
-        metavar="NAME=V1,V2", help="values of a name, the compiler's own choices too (STAGES=2,3)",
-    )  # fmt: skip
-    parser.add_argument("--seconds", type=float, help="budget in seconds")
-    parser.add_argument("--trials", type=int, help="budget in configurations")
-    parser.add_argument("--rounds", type=int, default=25, help="interleaved rounds (default: 25)")
-    parser.add_argument("--cold", action="store_true", help="flush the L2 cache before every timed call")
-    parser.add_argument("--against", choices=("cublas",), help="time a peer in the same rounds")
-    parser.add_argument("--workers", type=int, help="compiling processes (default: one per core)")
-    parser.add_argument("--fresh", action="store_true", help="measure anew what a record knows")
-    parser.add_argument("--seed", type=int, default=0, help="of arrays and of random orders")
-    parser.add_argument("--csv", type=Path, metavar="PATH", help="write all configurations here")
-    parser.add_argument("--record", type=Path, metavar="PATH", help="write the record here too")
-    parser.add_argument("--t4", type=Path, metavar="PATH", help="write the results in the T4 format")
-    parser.add_argument("--plot", type=Path, metavar="PATH", help="write a figure here (.png, .svg)")
+    add_options(parser)
     parser.set_defaults(run=run)
 
 
-def choice(text: str) -> tuple[str, tuple[int, ...]]:
-    """NAME=V1,V2,... with integers."""
-    name, equals, values = text.partition("=")
-    try:
-        numbers = tuple(int(v, 0) for v in values.split(","))
-    except ValueError:
-        numbers = ()
-    if not equals or not name.isidentifier() or not numbers:
-        raise argparse.ArgumentTypeError(f"wanted NAME=V1,V2,..., got {text!r}")
-    return name, numbers
-
-
-def shape(text: str) -> dict[str, int]:
-    """NAME=VALUE,... with integers."""
-    pairs = [choice(part) for part in text.split(",")]
-    return {name: values[0] for name, values in pairs}
-
-
 def run(parsed: argparse.Namespace) -> int:
-    """Search and report; 1 when no configuration gave a right answer."""
+    """Search and report."""
+    problem = _contradiction(parsed)
+    if problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return UNUSABLE
+    if parsed.file.endswith(".json"):
+        return _replay(parsed)
     kernel = kernels(parsed)[0]
-    return run_shapes(kernel, parsed) if parsed.shapes else run_one(kernel, parsed)
+    if not parsed.cpu and not _has_gpu():
+        print(NO_GPU_HERE, file=sys.stderr)
+        return NO_GPU
+    found = _search(kernel, parsed)
+    show(found)
+    write_files(found, parsed)
+    return FOUND if _has_winner(found) else NOTHING
 
 
-def options(parsed: argparse.Namespace) -> dict[str, Any]:
-    """What holds for one shape and for several."""
+def _contradiction(parsed: argparse.Namespace) -> str:
+    if parsed.devices == "cluster" and not parsed.dask:
+        return "--devices cluster needs --dask ADDRESS"
+    if parsed.shapes and (parsed.record or parsed.t4):
+        return "--record and --t4 hold one shape: run without --shape"
+    if (parsed.weights or parsed.table) and not parsed.shapes:
+        return "--weights and --table are those of --shape"
+    return ""
+
+
+def _has_gpu() -> bool:
+    from phobos_nb.cuda.driver import first_capability
+
+    return first_capability() is not None
+
+
+def _has_winner(found: Tuning | ShapesTuning) -> bool:
+    return found.winner is not None if isinstance(found, Tuning) else bool(found.configurations)
+
+
+def _search(kernel: Kernel, parsed: argparse.Namespace) -> Tuning | ShapesTuning:
+    with _client(parsed.dask) as client:
+        settings = _settings(parsed, client)
+        given = dict(parsed.values)
+        if parsed.shapes:
+            shared = {"weights": parsed.weights, "max_configs": parsed.max_configs}
+            place = "cpu" if parsed.cpu else "gpu"
+            shapes: list[dict[str, int]] = parsed.shapes
+            return kernel.tune(shapes=shapes, on=place, **given, **shared, **settings)
+        return cast("Tuning", kernel.tune(**_arguments(kernel, given, parsed), **settings))
+
+
+def _arguments(kernel: Kernel, given: dict[str, Any], parsed: argparse.Namespace) -> dict[str, Any]:
+    import numpy as np
+
+    rng = np.random.default_rng(parsed.seed)
+    values = random_arguments(kernel.name, kernel.parameters, given, rng)
+    return values if parsed.cpu else {n: _to_device(v) for n, v in values.items()}
+
+
+def _settings(parsed: argparse.Namespace, client: Any) -> dict[str, Any]:
+    same = (
+        "strategy seconds trials samples finalists rounds seed against tolerance meaning_seconds "
+        "timeout compile_timeout workers"
+    )
     return {
+        **{name: getattr(parsed, name) for name in same.split()},
         "choices": dict(parsed.choices),
-        "strategy": parsed.strategy,
-        "seconds": parsed.seconds,
-        "trials": parsed.trials,
-        "rounds": parsed.rounds,
         "cache": "cold" if parsed.cold else "warm",
-        "against": parsed.against,
-        "workers": parsed.workers,
         "resume": not parsed.fresh,
-        "seed": parsed.seed,
+        "executor": client and client.get_executor(),
+        "devices": client if parsed.devices == "cluster" else parsed.devices,
         "listener": progress(),
     }
 
 
-def run_shapes(kernel: Kernel, parsed: argparse.Namespace) -> int:
-    """A few configurations for the shapes."""
-    shapes: list[dict[str, int]] = parsed.shapes
-    values: dict[str, Any] = dict(parsed.values)
-    found = kernel.tune(
-        shapes=shapes,
-        max_configs=parsed.max_configs,
-        on="cpu" if parsed.cpu else "gpu",
-        **values,
-        **options(parsed),
-    )
-    print(found)
-    if parsed.csv:
-        frame: Any = found.frame
-        frame.to_csv(parsed.csv, index=False)
-    if parsed.plot:
-        figure: Any = found.plot()
-        figure.savefig(parsed.plot, dpi=120)
-    if parsed.table:
-        parsed.table.write_text(found.table.to_json(), "utf-8")
-    return int(not found.configurations)
+@contextmanager
+def _client(address: str | None) -> Generator[Any]:
+    """A client of the Dask cluster there, or None; exits with code 2 where Dask is not installed."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        print('error: --dask needs pip install "phobos_nb[cluster]"', file=sys.stderr)
+        raise SystemExit(UNUSABLE) from None
+    with Client(address) as client:
+        yield client
 
 
-def run_one(kernel: Kernel, parsed: argparse.Namespace) -> int:
-    """The search of one call."""
-    import numpy as np
+def _replay(parsed: argparse.Namespace) -> int:
+    """Search a record again, with the strategy and the budgets given."""
+    from phobos_nb.tune.records import RecordError, read
+    from phobos_nb.tune.replay import replay
+    from phobos_nb.tune.search import Plan
 
-    rng = np.random.default_rng(parsed.seed)
-    values = random_arguments(kernel.name, kernel.parameters, dict(parsed.values), rng)
-    if not parsed.cpu:
-        values = {n: _to_device(v) for n, v in values.items()}
-    tuning = kernel.tune(**values, **options(parsed))
-    print(tuning)
-    for failed in tuning.failures:
-        print(f"  {failed.label}: {failed.kind.value}: {failed.reason}")
-    write_files(tuning, parsed)
-    return int(tuning.winner is None)
-
-
-def write_files(tuning: Tuning, parsed: argparse.Namespace) -> None:
-    """What was asked for, each in its file."""
-    from phobos_nb.tune import records, t4
-
-    if parsed.csv:
-        frame: Any = tuning.frame
-        frame.to_csv(parsed.csv, index=False)
-    if parsed.record:
-        records.write(tuning.record, parsed.record)
-    if parsed.t4:
-        t4.write(tuning.record, parsed.t4)
-    if parsed.plot:
-        figure: Any = tuning.plot()
-        figure.savefig(parsed.plot, dpi=120)
-
-
-def progress() -> Listener:
-    """Prints one line per outcome and one when the finals begin."""
-    begun = time.perf_counter()
-
-    def show(event: Event) -> None:
-        now = f"{time.perf_counter() - begun:7.1f} s"
-        if event.outcome is None:
-            if event.done == 1:
-                print(f"{now}  finals: {event.total} interleaved rounds", flush=True)
-            return
-        outcome = event.outcome
-        what = (
-            f"{outcome.kind.value}: {outcome.reason}"
-            if isinstance(outcome, Failed)
-            else f"{outcome.median:.4g} ms"
-        )
-        print(f"{now}  {event.done}/{event.total}  {outcome.label}  {what}", flush=True)
-
-    return show
+    try:
+        record = read(Path(parsed.file))
+    except RecordError as error:
+        print(f"error: {parsed.file}: {error}", file=sys.stderr)
+        return UNUSABLE
+    plan = Plan(parsed.seconds, parsed.trials, parsed.finalists, parsed.rounds, parsed.seed)
+    found = replay(record, strategy=parsed.strategy, plan=plan, samples=parsed.samples)
+    show(found)
+    write_files(found, parsed)
+    return FOUND if found.winner is not None else NOTHING
 
 
 def _to_device(value: Any) -> Any:

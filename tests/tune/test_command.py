@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,89 @@ def test_several_shapes_share_a_table(tmp_path, capsys):
     with rows.open() as file:
         assert [row["N"] for row in csv.DictReader(file)] == ["1000"] * 4 + ["4096"] * 4
     assert "<svg" in figure.read_text()
+
+
+def test_shapes_have_weights(capsys):
+    """One configuration for both, where it is asked for; weights are taken."""
+    shapes = ["--shape", "N=1000", "--shape", "N=5000", "--weights", "1", "3", "--max-configs", "1"]
+    options = ["--cpu", "--rounds", "9", "--try", "TILE=256,512"]
+    assert main(["tune", SAXPY, *shapes, *options]) == 0
+    shown = capsys.readouterr().out
+    assert "saxpy, 2 shapes on cpu" in shown
+    assert "1 configuration, mean regret" in shown
+
+
+def test_a_record_is_searched_again_without_a_gpu(tmp_path, capsys):
+    """Its summary says that it is recorded; a budget of trials holds."""
+    record = tmp_path / "saxpy.json"
+    options = ["--cpu", "--rounds", "9", "--record", str(record)]
+    assert main(["tune", SAXPY, "N=2048", *options]) == 0
+    capsys.readouterr()
+    assert main(["tune", str(record), "--strategy", "random", "--trials", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "(recorded: cpu" in shown
+    assert "2 configurations" in shown
+    assert "stopped: budget" in shown
+    record.write_text(record.read_text()[:100])
+    assert main(["tune", str(record)]) == 2
+    assert "saxpy.json" in capsys.readouterr().err
+
+
+def test_settings_reach_the_search(tmp_path, capsys):
+    """Samples, finalists, the tolerance: with 0 nothing is right, which is exit code 1."""
+    record = tmp_path / "saxpy.json"
+    options = ["--cpu", "--rounds", "9", "--samples", "3", "--finalists", "2", "--record", str(record)]
+    assert main(["tune", SAXPY, "N=2048", *options]) == 0
+    outcomes = read(record).outcomes.values()
+    assert {len(o.times) for o in outcomes} == {3}
+    assert sum(bool(o.rounds) for o in outcomes) == 2
+    capsys.readouterr()
+    assert main(["tune", SAXPY, "N=2048", "--cpu", "--fresh", "--tolerance", "-1"]) == 1
+    assert "wrong answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--devices", "cluster"], "--dask"),
+        (["--shape", "N=1", "--t4", "x"], "one shape"),
+        (["--weights", "1"], "--shape"),
+    ],
+)
+def test_options_that_contradict_each_other_are_exit_code_2(capsys, options, said):
+    """Said before anything runs."""
+    assert main(["tune", SAXPY, "N=64", "--cpu", *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_devices_are_all_or_ordinals(capsys):
+    """Anything else is argparse's error; on the CPU there are none."""
+    with pytest.raises(SystemExit):
+        main(["tune", SAXPY, "N=64", "--devices", "both"])
+    assert "0,1" in capsys.readouterr().err
+    assert main(["tune", SAXPY, "N=64", "--cpu", "--devices", "0,1"]) == 1
+    assert "arrays on a GPU" in capsys.readouterr().err
+
+
+def test_without_a_gpu_it_says_what_can_be_done(capsys):
+    """Exit code 3; no trace."""
+    from phobos_nb.cuda.driver import first_capability
+
+    if first_capability() is not None:
+        pytest.skip("there is a GPU here")
+    assert main(["tune", SAXPY, "N=64"]) == 3
+    said = capsys.readouterr().err
+    assert "--cpu" in said
+    assert ".json" in said
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_compiles_and_measures(capsys):
+    """--dask and --devices cluster, on two workers that are a device each."""
+    distributed = pytest.importorskip("distributed")
+    if not hasattr(sys.modules["__main__"], "__spec__"):
+        sys.modules["__main__"].__spec__ = None
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        dask = ["--dask", cluster.scheduler_address, "--devices", "cluster"]
+        assert main(["tune", SAXPY, "N=2048", "--cpu", "--rounds", "10", *dask]) == 0
+    assert "4 configurations: 4 measured" in capsys.readouterr().out
