@@ -87,6 +87,7 @@ CODES: dict[str, str] = {
     "PH710": "more than the hardware's limits",
     "PH711": "a read-only array that the kernel writes",
     "PH712": "arrays in different places",
+    "PH713": "an array that bulk copies cannot address",
     "PH801": "an assertion failed",
     "PH802": "an integer divided by zero",
     "PH803": "a shift by a negative amount or past the width",

@@ -13,6 +13,7 @@ from phobos_nb.arguments.grid import Grid
 from phobos_nb.contract import EntryArgument, LaunchContract
 from phobos_nb.cuda.driver import driver_api
 from phobos_nb.cuda.loading import LoadedKernel
+from phobos_nb.cuda.tensor_maps import BYTES, MapWriter
 
 _FORMATS = {
     "f16": "e",
@@ -42,8 +43,9 @@ Write = Callable[..., None]
 class Parameters:
     """The entry's arguments in memory, as `cuLaunchKernel` takes them: a table of their addresses.
 
-    Pointers come first and scalars last (Note [Entry arguments]), so that a call rewrites two runs;
-    extents and strides between them belong to the layout and are written once.
+    Pointers come first and scalars last but for tensor maps (Note [Entry arguments]), so that a call
+    rewrites two runs; extents and strides between them belong to the layout and are written once.
+    Tensor maps are encoded anew with the addresses.
 
     write_addresses(*addresses): one per pointer. write_scalars(*values): raises `struct.error` or
     `OverflowError` where one does not fit.
@@ -64,10 +66,15 @@ class Parameters:
         self.address = ctypes.addressof(self._table)
         pointers = sum(a.kind == "pointer" for a in arguments)
         self.write_addresses = partial(struct.Struct(f"@{pointers}Q").pack_into, self._buffer, 0)
+        self._maps = MapWriter(contract, self._buffer, {a.name: o for a, _, o in fields})
+        if contract.maps:
+            write = self.write_addresses
+            self.write_addresses = lambda *addresses: (write(*addresses), self._maps.write(*addresses))
         self.write_scalars = _scalar_writer(self._buffer, [f for f in fields if f[0].kind == "scalar"])
 
     def write_layout(self, extents: Mapping[str, int], arrays: Mapping[str, ArrayDescription]) -> None:
         """Write extents and strides, the latter in elements."""
+        self._maps.lay_out(arrays)
         for argument, code, offset in self._middle:
             if argument.kind == "extent":
                 value = extents[argument.name]
@@ -96,6 +103,8 @@ def _format(argument: EntryArgument, index_bits: int) -> str:
     """The letter of `struct` for an entry argument."""
     if argument.kind == "pointer":
         return "Q"
+    if argument.kind == "map":
+        return f"{BYTES}s"
     if argument.dtype == "index":
         return "q" if index_bits == 64 else "i"
     return _FORMATS[argument.dtype]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from phobos_nb.contract import EntryArgument, LaunchContract
+from phobos_nb.arguments.tensor_maps import encoding
+from phobos_nb.contract import EntryArgument, LaunchContract, TensorMap
 from phobos_nb.simulate.agents import Agents
 from phobos_nb.simulate.arithmetic import flops_of_run
 from phobos_nb.simulate.clocks import Clocks, Epochs, VectorClocks
@@ -272,6 +273,14 @@ def symbols(contract: LaunchContract, arrays: Mapping[str, Array]) -> dict[str, 
     return found
 
 
+def map_value(map_: TensorMap, contract: LaunchContract, tensor: Tensor) -> TensorMapValue:
+    """A tensor map as bulk copies read it; `PhobosError` PH713 where the array does not allow one."""
+    dtype = next(t.dtype for t in contract.tensors if t.name == map_.tensor)
+    address = tensor.allocation.address + tensor.start
+    encoding(map_, dtype, tensor.shape, tensor.strides, address)
+    return TensorMapValue(tensor, map_.box, map_.swizzle)
+
+
 def entry_values(
     contract: LaunchContract,
     tensors: Mapping[str, Tensor],
@@ -281,7 +290,7 @@ def entry_values(
 ) -> list[Value]:
     """The values of the entry's arguments, see Note [Entry arguments] in `contract`."""
     extents = symbols(contract, arrays)
-    maps = {x.name: TensorMapValue(tensors[x.tensor], x.box, x.swizzle) for x in contract.maps}
+    maps = {x.name: map_value(x, contract, tensors[x.tensor]) for x in contract.maps}
 
     def one(argument: EntryArgument, dtype: DTypeLike) -> Value:
         if argument.kind == "pointer":
