@@ -39,6 +39,10 @@ def recognise(typed: TypedKernel) -> Gemm | None:
     return Gemm(a.name, b.name, c.name, alpha, "beta" if "beta" in scalars else "")
 
 
+OTHER_PRECISION = "(other precision)"
+"""How the name of a peer ends that computes in another precision than the kernel."""
+
+
 def modes(typed: TypedKernel, gemm: Gemm) -> dict[str, str]:
     """Contender name -> compute type; another precision than the kernel's is named as such."""
     dtypes = {p.name: p.dtype for p in typed.parameters if isinstance(p, TensorParameter)}
@@ -47,9 +51,9 @@ def modes(typed: TypedKernel, gemm: Gemm) -> dict[str, str]:
     if any(use.name == "tensorcore" for use in typed.attributes):
         return {
             "cublas f32 rounded to f16": "32F_FAST_16F",
-            "cublas TF32 (other precision)": "32F_FAST_TF32",
+            f"cublas TF32 {OTHER_PRECISION}": "32F_FAST_TF32",
         }
-    return {"cublasSgemm": "32F", "cublas TF32 (other precision)": "32F_FAST_TF32"}
+    return {"cublasSgemm": "32F", f"cublas TF32 {OTHER_PRECISION}": "32F_FAST_TF32"}
 
 
 def cublas(

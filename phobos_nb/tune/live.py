@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from phobos_nb.compilation.kernel import Kernel
@@ -17,6 +17,9 @@ from phobos_nb.tune.records import Record, conclude
 from phobos_nb.tune.replay import provenance, replay
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.search import Event, Listener
+
+if TYPE_CHECKING:
+    from phobos_nb.views.autotune_widget import AutotuneWidget
 
 Run = Callable[[Listener, threading.Event, Record], Tuning]
 """run(listener, stop, known): the whole search, without what the record `known` holds already."""
@@ -103,6 +106,12 @@ class LiveSearch:
         if self._tuning is None:
             raise TimeoutError("the search is still running")
         return self._tuning
+
+    def widget(self) -> AutotuneWidget:
+        """The search in the browser, as a notebook shows it by itself."""
+        import phobos_nb
+
+        return phobos_nb.AutotuneWidget(self)
 
     def on_change(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call it whenever there is something new, and at the end; what is returned ends that."""

@@ -127,11 +127,14 @@ class Tuning:
 
         return phobos_nb.AutotuneWidget(self)
 
-    def plot(self, x: str | None = None) -> Figure:
-        """A matplotlib figure: time against a parameter or fact, failures in place."""
+    def plot(self, x: str | None = None, **options: Any) -> Figure:
+        """A matplotlib figure: points over a parameter or fact, a map, or parallel coordinates.
+
+        See `plot.plot` for `view`, `y`, `rows` and `columns`.
+        """
         from phobos_nb.tune.plot import plot
 
-        return plot(self, x)
+        return plot(self, x, **options)
 
     def __repr__(self) -> str:
         return summary(self)

@@ -8,7 +8,7 @@ units per SM and clock x SMs x boost clock, and the data sheet's DRAM bandwidth 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,10 +18,12 @@ from phobos_nb.contract import TensorParameter
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.dtypes import ALL
 from phobos_nb.language.typed import TypedKernel
-from phobos_nb.target import Target
+from phobos_nb.target import Target, get
 from phobos_nb.target.cards import card_of
 from phobos_nb.tune.gemm_peers import recognise
 from phobos_nb.tune.outcome import Constants
+from phobos_nb.tune.records import Record
+from phobos_nb.tune.space import Space
 from phobos_nb.tune.work import work_of
 
 COUNTED = 64
@@ -52,6 +54,39 @@ class Measure:
     def of(self, ms: float) -> float:
         """The value for a time in milliseconds."""
         return ms if self.work is None else self.work / ms
+
+
+def first_measure(known: Sequence[Measure]) -> Measure:
+    """What to look at first: throughput, else bandwidth, else the time."""
+    names = {m.name: m for m in known}
+    return names.get("throughput") or names.get("bandwidth") or known[0]
+
+
+def measure_named(known: Sequence[Measure], name: str) -> Measure:
+    """The measure of that name; `ValueError` with those there are."""
+    for measure in known:
+        if measure.name == name:
+            return measure
+    raise ValueError(f"no measure {name!r}; there are {', '.join(m.name for m in known)}")
+
+
+def measures_of(record: Record, kernel: Kernel | None = None) -> tuple[Measure, ...]:
+    """How the record's times can be read; rates need its counted work, or the kernel it is about."""
+    target, identity = target_of(record), record.identity
+    work = record.work
+    if not work and kernel is not None:
+        same = kernel.identity(identity.extents, target or get("sm_80"), identity.device)
+        if same.fingerprint == identity.fingerprint:
+            work = counted_work(kernel, identity.extents, Space(record.space))
+    return (Measure("time", "ms"),) if target is None else measures(work, target, identity.device)
+
+
+def target_of(record: Record) -> Target | None:
+    """The record's architecture; None for one this version does not know, or for the CPU."""
+    try:
+        return get(record.identity.target)
+    except PhobosError:
+        return None
 
 
 def counted_work(

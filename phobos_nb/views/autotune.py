@@ -9,17 +9,13 @@ from typing import Any
 
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.cuda.resources import occupancy
-from phobos_nb.diagnostics import PhobosError
-from phobos_nb.target import Target, get
+from phobos_nb.target import Target
+from phobos_nb.tune.gemm_peers import OTHER_PRECISION
 from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
 from phobos_nb.tune.records import Record
 from phobos_nb.tune.result import Tuning
-from phobos_nb.tune.space import Space
 from phobos_nb.tune.statistics import Estimate, estimate
-from phobos_nb.tune.yardstick import Measure, counted_work, measures
-
-OTHER_PRECISION = "(other precision)"
-"""How the name of a peer ends that computes in another precision than the kernel."""
+from phobos_nb.tune.yardstick import Measure, first_measure, measures_of, target_of
 
 
 @dataclass(frozen=True)
@@ -111,16 +107,7 @@ class AutotuneView:
     @property
     def measure(self) -> Measure:
         """What to look at first: throughput, else bandwidth, else the time."""
-        names = {m.name: m for m in self.measures}
-        return names.get("throughput") or names.get("bandwidth") or self.measures[0]
-
-    def measure_named(self, name: str) -> Measure:
-        """The measure of that name; `ValueError` with those there are."""
-        for measure in self.measures:
-            if measure.name == name:
-                return measure
-        known = ", ".join(m.name for m in self.measures)
-        raise ValueError(f"no measure {name!r}; there are {known}")
+        return first_measure(self.measures)
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON's types, for the widget."""
@@ -134,7 +121,7 @@ def view_of(tuning: Tuning, kernel: Kernel | None = None) -> AutotuneView:
 
 def view_of_record(record: Record, recorded: str = "", kernel: Kernel | None = None) -> AutotuneView:
     """The view of what a record holds so far."""
-    identity, target = record.identity, _target(record)
+    identity, target = record.identity, target_of(record)
     points = [_point(o, record, target) for o in record.outcomes.values()]
     return AutotuneView(
         identity.kernel,
@@ -151,25 +138,6 @@ def view_of_record(record: Record, recorded: str = "", kernel: Kernel | None = N
         recorded,
         record.date,
     )
-
-
-def measures_of(record: Record, kernel: Kernel | None = None) -> tuple[Measure, ...]:
-    """How the record's times can be read; rates need its counted work, or the kernel it is about."""
-    target, identity = _target(record), record.identity
-    work = record.work
-    if not work and kernel is not None:
-        same = kernel.identity(identity.extents, target or get("sm_80"), identity.device)
-        if same.fingerprint == identity.fingerprint:
-            work = counted_work(kernel, identity.extents, Space(record.space))
-    return (Measure("time", "ms"),) if target is None else measures(work, target, identity.device)
-
-
-def _target(record: Record) -> Target | None:
-    """The record's architecture; None for one this version does not know, or for the CPU."""
-    try:
-        return get(record.identity.target)
-    except PhobosError:
-        return None
 
 
 def _rank(point: Point) -> tuple[bool, bool, float]:

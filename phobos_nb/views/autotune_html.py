@@ -1,20 +1,23 @@
-"""A search as html without scripts: facts, maps of two parameters, every configuration, failures."""
+"""A search as html without scripts: verdict, pictures, maps of two parameters, a table, failures."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Mapping
 from html import escape
 
+from phobos_nb.tune.yardstick import Measure
 from phobos_nb.views.autotune import AutotuneView, Point
-from phobos_nb.views.autotune_text import MARKS, headline, time_text
+from phobos_nb.views.autotune_svg import parallel_picture, points_picture
+from phobos_nb.views.autotune_text import MARKS, amount, headline, interval_text, time_text
 from phobos_nb.views.html import style
 
 MOST_ROWS = 40
 """Rows of the table of configurations; a saved cell stays below 150 KB."""
 
-MOST_MAPS = 8
-"""Small maps, one for each value of the other parameters."""
+MOST_MAPS, MOST_CELLS = 8, 640
+"""Small maps, one for each combination of the other parameters, and cells of all of them."""
 
 
 def page(view: AutotuneView) -> str:
@@ -24,11 +27,18 @@ def page(view: AutotuneView) -> str:
         f"<pre class='sig'><b>{escape(view.kernel)}</b> {escape(_sizes(view))}</pre>",
         f"<dl>{''.join(_facts(view))}</dl>",
         f"<p>{escape(headline(view))}</p>",
+        _picture(view),
         _maps(view),
+        _pane("Parallel coordinates", parallel_picture(view, view.measure), is_open=False),
         _table(view),
         _failures(view),
     ]
     return f"<div class='ph'>{''.join(parts)}</div>"
+
+
+def _picture(view: AutotuneView) -> str:
+    picture = points_picture(view, view.measure)
+    return f"<div class='panes'><figure>{picture}</figure></div>" if picture else ""
 
 
 def _sizes(view: AutotuneView) -> str:
@@ -36,14 +46,18 @@ def _sizes(view: AutotuneView) -> str:
 
 
 def _facts(view: AutotuneView) -> Iterable[str]:
-    winner = view.winner
-    if winner is not None:
-        yield _fact("best", winner.label, time_text(winner.ms, winner.low, winner.high))
+    winner, measure = view.winner, view.measure
+    if winner is not None and winner.ms:
+        value = f"{amount(measure.of(winner.ms), measure)}{interval_text(winner, measure)}"
+        yield _fact("best", value, winner.label)
+        for share in (m for m in view.measures if m.name == "share of peak"):
+            yield _fact(share.name, f"{share.of(winner.ms):.1f} %", share.meaning)
     for peer in view.peers:
-        ratio = ""
-        if winner is not None and winner.ms:
-            ratio = f"the best takes {winner.ms / peer.ms:.3f} of it"
-        yield _fact(peer.name, time_text(peer.ms, peer.low, peer.high), ratio)
+        remark = "not alike: another precision" if peer.other_precision else ""
+        if winner is not None and winner.ms and not remark:
+            remark = f"the best takes {winner.ms / peer.ms:.3f} of its time"
+        value = f"{amount(measure.of(peer.ms), measure)}{interval_text(peer, measure)}"
+        yield _fact(peer.name, value, remark)
     yield _fact("device", view.device, f"recorded on {view.recorded}" if view.recorded else "")
     if view.checked:
         yield _fact("checked against", view.checked, "")
@@ -64,29 +78,48 @@ def _maps(view: AutotuneView) -> str:
         return ""
     rows, columns, *rest = wide
     found = {tuple(p.constants[n] for n in wide): p for p in view.points}
+    panels = list(itertools.product(*(view.axes[n] for n in rest)))
+    most = min(MOST_MAPS, max(1, MOST_CELLS // (len(view.axes[rows]) * len(view.axes[columns]))))
+    more = ""
+    if len(panels) > most:
+        best: dict[tuple[int, ...], float] = {}
+        for (_, _, *others), point in found.items():
+            best[tuple(others)] = min(best.get(tuple(others), math.inf), point.ms or math.inf)
+        panels = sorted(panels, key=lambda others: best.get(others, math.inf))
+        more = f"<p>the {most} of {len(panels)} maps with the best configurations</p>"
     fastest = min((p.ms for p in view.points if p.ms), default=1.0)
-    maps: list[str] = []
-    for others in itertools.product(*(view.axes[n] for n in rest)):
-        if len(maps) == MOST_MAPS:
-            break
-        caption = ", ".join(f"{n}={v}" for n, v in zip(rest, others, strict=True))
-        head = "".join(f"<th>{v}</th>" for v in view.axes[columns])
-        body = "".join(
-            f"<tr><th>{r}</th>"
-            + "".join(_cell(found.get((r, c, *others)), fastest) for c in view.axes[columns])
-            + "</tr>"
-            for r in view.axes[rows]
-        )
-        corner = f"<th>{escape(rows)} \\ {escape(columns)}</th>"
-        maps.append(
-            f"<figure><figcaption>{escape(caption) or 'ms'}</figcaption>"
-            f"<table><tr>{corner}{head}</tr>{body}</table></figure>"
-        )
-    return f"<div class='panes'>{''.join(maps)}</div>"
+    maps = "".join(
+        _map(view, (rows, columns), dict(zip(rest, others, strict=True)), found, fastest)
+        for others in panels[:most]
+    )
+    return f"<div class='panes'>{maps}</div>{more}"
 
 
-def _cell(point: Point | None, fastest: float) -> str:
-    """The time, darker the closer to the fastest; a failure by its kind, its reason as the tip."""
+def _map(
+    view: AutotuneView,
+    names: tuple[str, str],
+    fixed: Mapping[str, int],
+    found: Mapping[tuple[int, ...], Point],
+    fastest: float,
+) -> str:
+    rows, columns = (view.axes[n] for n in names)
+    head = "".join(f"<th>{c}</th>" for c in columns)
+    body = "".join(
+        f"<tr><th>{r}</th>"
+        + "".join(_cell(found.get((r, c, *fixed.values())), fastest, view.measure) for c in columns)
+        + "</tr>"
+        for r in rows
+    )
+    caption = ", ".join(f"{n}={v}" for n, v in fixed.items()) or view.measure.unit
+    corner = f"<th>{escape(names[0])} \\ {escape(names[1])}</th>"
+    return (
+        f"<figure><figcaption>{escape(caption)}</figcaption>"
+        f"<table><tr>{corner}{head}</tr>{body}</table></figure>"
+    )
+
+
+def _cell(point: Point | None, fastest: float, measure: Measure) -> str:
+    """The measure, darker the closer to the best; a failure by its kind, its reason as the tip."""
     if point is None:
         return "<td title='not tried'>.</td>"
     if point.ms is None:
@@ -95,7 +128,7 @@ def _cell(point: Point | None, fastest: float) -> str:
     colour = f"background:color-mix(in srgb,var(--ph-accent) {share}%,transparent)"
     mark = MARKS[point.status].strip()
     tip = escape(time_text(point.ms, point.low, point.high), quote=True)
-    return f"<td style='{colour}' title='{tip}'>{point.ms:.3g}{mark}</td>"
+    return f"<td style='{colour}' title='{tip}'>{measure.of(point.ms):.3g}{mark}</td>"
 
 
 # Tables --------------------------------------------------------------------------------------------
@@ -110,7 +143,7 @@ def _table(view: AutotuneView) -> str:
     slowest = max(p.ms or 0.0 for p in good[:MOST_ROWS])
     rows = "".join(_row(p, view, slowest) for p in good[:MOST_ROWS])
     more = f"<p>{len(good) - MOST_ROWS} more in the frame</p>" if len(good) > MOST_ROWS else ""
-    return _pane("Configurations", f"<table><tr>{head}</tr>{rows}</table>{more}", is_open=True)
+    return _pane("Configurations", f"<table><tr>{head}</tr>{rows}</table>{more}", is_open=False)
 
 
 SHOWN = {

@@ -12,7 +12,8 @@ function map(context) {
   if (total > MOST_MAPS) facets = facets.sort((a, b) => best(a) - best(b)).slice(0, MOST_MAPS);
   const labels = 16 + 7.2 * Math.max(...view.axes[rows].map((v) => number(v).length), 1);
   const across = view.axes[columns].length, down = view.axes[rows].length;
-  const each = Math.min(facets.length, Math.max(1, Math.floor((width - 12) / (labels + 46 * across + GAP))));
+  const most = Math.min(facets.length, Math.max(1, Math.floor((width - 12) / (labels + 46 * across + GAP))));
+  const each = Math.ceil(facets.length / Math.ceil(facets.length / most));
   const cell = Math.min(84, (width - 12 - each * (labels + GAP)) / (each * across)), tall = Math.max(24, Math.min(40, cell * 0.62));
   const shade = shadeOf(view), cells = [];
   facets.forEach((facet, i) => {

@@ -50,16 +50,20 @@ function heading(point, context) {
   return make("h4", {}, icon, make("span", { class: "label" }, point.label), make("small", {}, state));
 }
 
+// The value, and below it its interval, where there is one.
+function twoLines(measure, point) {
+  if (point.ms === null) return ["failed"];
+  const interval = intervalOf(measure, point);
+  const bounds = interval ? [make("small", {}, `[${number(interval[0])}, ${number(interval[1])}]`)] : [];
+  return [`${number(valueOf(measure, point.ms))} ${measure.unit}`, ...bounds];
+}
+
 // One configuration's figures, with their difference to the winner's.
 function figures({ view }, point, winner) {
   const table = make("table");
   if (winner) table.append(make("tr", {}, make("th"), make("th"), make("th", {}, "to the winner")));
   const row = (name, text, difference) => table.append(make("tr", {}, make("th", {}, name), make("td", {}, ...[text].flat()), ...(winner ? [make("td", {}, difference)] : [])));
-  for (const measure of view.measures) {
-    const interval = intervalOf(measure, point);
-    const bounds = interval ? [make("small", {}, ` [${number(interval[0])}, ${number(interval[1])}]`)] : [];
-    row(measure.name, [`${number(valueOf(measure, point.ms))} ${measure.unit}`, ...bounds], percent(measure, [point, winner]));
-  }
+  for (const measure of view.measures) row(measure.name, twoLines(measure, point), percent(measure, [point, winner]));
   for (const name of Object.keys(point.facts)) row(factName(name), factText(name, point.facts[name]), change(name, [point, winner]));
   return table;
 }
@@ -68,14 +72,13 @@ function figures({ view }, point, winner) {
 function sideBySide({ view }, shown, titles) {
   const table = make("table");
   table.append(make("tr", {}, make("th"), ...[...titles, "A to B"].map((t) => make("th", {}, t))));
-  const row = (name, texts, difference = "") => {
-    const differs = texts[0] !== texts[1];
+  const row = (name, texts, difference = "", differs = texts[0] !== texts[1]) => {
     table.append(make("tr", { class: differs ? "differs" : "same" }, make("th", {}, differs ? `\u2260 ${name}` : name),
-      ...[...texts, difference].map((t) => make("td", {}, t))));
+      ...[...texts, difference].map((t) => make("td", {}, ...[t].flat()))));
   };
   for (const name of Object.keys(view.axes)) row(name, shown.map((p) => String(p.constants[name])));
   for (const measure of view.measures)
-    row(measure.name, shown.map((p) => (p.ms === null ? "failed" : amount(measure, p))), percent(measure, shown));
+    row(measure.name, shown.map((p) => twoLines(measure, p)), percent(measure, shown), shown[0].ms !== shown[1].ms);
   const facts = [...new Set(shown.flatMap((p) => Object.keys(p.facts)))];
   for (const name of facts)
     row(factName(name), shown.map((p) => (name in p.facts ? factText(name, p.facts[name]) : "unknown")), change(name, shown));

@@ -68,6 +68,14 @@ def amount(value: float, measure: Measure) -> str:
     return f"{value:.4g} {measure.unit}"
 
 
+def interval_text(shown: Point | PeerLine, measure: Measure) -> str:
+    """The interval of a value in brackets, lower bound first; empty where there is none."""
+    if shown.low is None or shown.high is None:
+        return ""
+    low, high = sorted((measure.of(shown.low), measure.of(shown.high)))
+    return f" [{low:.4g}, {high:.4g}]"
+
+
 def time_text(ms: float | None, low: float | None, high: float | None) -> str:
     """A time with its interval in words."""
     if ms is None:

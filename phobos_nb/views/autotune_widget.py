@@ -18,7 +18,8 @@ from phobos_nb.diagnostics import PhobosError
 from phobos_nb.tune import records, t4
 from phobos_nb.tune.live import LiveSearch
 from phobos_nb.tune.result import Tuning
-from phobos_nb.views.autotune import AutotuneView, measures_of, view_of_record
+from phobos_nb.tune.yardstick import measures_of
+from phobos_nb.views.autotune import AutotuneView, view_of_record
 from phobos_nb.views.autotune_html import page
 from phobos_nb.views.autotune_text import headline, text
 from phobos_nb.views.cells import belongs_to_this_cell

@@ -1,13 +1,15 @@
 """The view of a search: its model, its text, its static html."""
 
+import itertools
 from dataclasses import replace
 from html.parser import HTMLParser
 
+from phobos_nb.tune.outcome import Measured
 from phobos_nb.tune.records import conclude
 from phobos_nb.tune.replay import replay
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.search import Plan
-from phobos_nb.views.autotune import view_of
+from phobos_nb.views.autotune import view_of, view_of_record
 from phobos_nb.views.autotune_html import page
 from phobos_nb.views.autotune_text import text
 from phobos_nb.views.display import show_tuning
@@ -76,6 +78,51 @@ def test_the_html_has_a_map_cell_for_every_configuration():
     assert "<script" not in html
     assert " id=" not in html
     assert len(html) < 150_000
+
+
+def test_the_html_has_the_pictures_of_all_points():
+    """A symbol each by rank, four of them crosses, a line each in the parallel coordinates."""
+    html = page(view_of(FOUND))
+    assert html.count("<circle") == 59
+    assert html.count("l6 6m-6 0l6-6") == 4
+    assert "cublasSgemm 0.962 ms" in html
+    parallel = html[html.index("Parallel coordinates") :]
+    assert parallel.count('fill="none" opacity') == 60
+
+
+def test_the_pictures_of_a_big_space_stay_small():
+    """A space of 4096: 150 points are drawn, the page says so and stays below 150 KB."""
+    space = {"M": tuple(range(16)), "N": tuple(range(16)), "K": tuple(range(16))}
+    values = itertools.product(*space.values())
+    made = [Measured(dict(zip(space, v, strict=True)), (1.0 + sum(v),)) for v in values]
+    html = page(view_of_record(replace(RECORD, space=space, outcomes={o.label: o for o in made})))
+    assert "the first 150 of 4096" in html
+    assert "the 2 of 16 maps with the best configurations" in html
+    assert html.count("<figcaption>K=") == 2
+    assert len(html) < 150_000
+
+
+def test_other_precisions_are_named_and_never_compared():
+    """TF32 for an f32 product: its line is marked, the page does not call the winner slower."""
+    peers = {"cublasSgemm": (1.1,) * 25, "cublas TF32 (other precision)": (0.2,) * 25}
+    view = view_of(Tuning(replace(RECORD, peers=peers)))
+    assert [p.other_precision for p in view.peers] == [False, True]
+    html = page(view)
+    assert "not alike: another precision" in html
+    assert "cublas TF32 (other precision) 0.2 ms, off this scale" in html
+
+
+def test_a_point_says_in_words_what_its_numbers_mean():
+    """How it was timed, what limits its CTAs, that it spills, how exact its answer is."""
+    facts = {"registers": 128.0, "shared_bytes": 37248.0, "threads": 256.0, "spills": 16.0}
+    best = Measured({"M": 128, "N": 256, "K": 8}, (1.0,) * 5, (1.0,) * 25, 1e-6, facts)
+    (point,) = view_of_record(replace(RECORD, outcomes={best.label: best}, ties=())).points
+    assert point.notes == (
+        "timed in 25 interleaved rounds with the other finalists",
+        "16 bytes spilled to local memory",
+        "CTAs per SM limited by registers",
+        "relative error of its answer 1.0e-06",
+    )
 
 
 def test_a_search_under_way_shows_what_it_has():

@@ -1,0 +1,159 @@
+"""The script and the static page in Chromium, without JupyterLab: how fast they open, what fits."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import phobos_nb as ph
+from phobos_nb.tune.replay import open_record
+from phobos_nb.views.autotune import view_of
+from phobos_nb.views.autotune_html import page
+from phobos_nb.views.autotune_widget import AutotuneWidget, script
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+TRAITS = ("view", "shown", "picked", "held", "used", "progress", "notes", "comparison", "message")
+MODEL = """
+window.modelOf = (state) => {
+  const heard = {};
+  return {
+    get: (name) => state[name], heard,
+    set: (name, value) => { state[name] = value; (heard[`change:${name}`] ?? []).forEach((f) => f()); },
+    save_changes: () => {}, send: () => {},
+    on: (name, f) => (heard[name] ??= []).push(f),
+    off: (name, f) => { heard[name] = heard[name].filter((g) => g !== f); },
+  };
+};
+"""
+"""What anywidget hands to a script: traits and their changes."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+
+
+@pytest.fixture(scope="module")
+def widget() -> AutotuneWidget:
+    """The recorded H200 search with its kernel."""
+    kernel = ph.load(ROOT / "examples" / "gemm_fp32.ph").gemm
+    return AutotuneWidget(open_record(ROOT / "results" / "tune_seed.json"), kernel)
+
+
+@pytest.fixture
+def tab(browser: Browser, widget: AutotuneWidget) -> Iterator[Page]:
+    """A page with the script loaded, two places and a state for each."""
+    tab = browser.new_page(viewport={"width": 1000, "height": 1000})
+    code = script().replace("export default", "window.view =")
+    tab.set_content(
+        f"<!doctype html><meta charset=utf-8><style>{widget._css}</style>"
+        f"<div class='a'></div><div class='b'></div><script>{MODEL}{code}</script>"
+    )
+    state = {name: getattr(widget, name) for name in TRAITS} | {"can_use": True}
+    tab.evaluate("(state) => { window.state = state; }", state)
+    yield tab
+    tab.close()
+
+
+OPEN = """(place) => {
+  const model = modelOf(structuredClone(state));
+  const begun = performance.now();
+  const end = view.render({ model, el: document.querySelector(place) });
+  document.querySelector(place).getBoundingClientRect();
+  (window.open_ ??= {})[place] = { model, end };
+  return performance.now() - begun;
+}"""
+
+
+@pytest.mark.parametrize("name", ["points", "map", "parallel"])
+def test_a_view_opens_in_200_ms(tab: Page, name: str) -> None:
+    """64 configurations of a real search, from the model to a laid-out page; the best of three."""
+    tab.evaluate("(name) => { state.shown = { tab: name }; }", name)
+    times = []
+    for _ in range(3):
+        tab.evaluate("document.querySelector('.a').replaceChildren()")
+        times.append(tab.evaluate(OPEN, ".a"))
+    assert tab.locator(".mark[data-label]").count() == 64
+    assert min(times) < 200
+
+
+def test_two_views_do_not_disturb_each_other(tab: Page) -> None:
+    """Each has its own picks, and ids that are its own."""
+    for place in (".a", ".b"):
+        tab.evaluate(OPEN, place)
+    tab.locator(".a svg[tabindex]").focus()
+    for _ in range(3):
+        tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("document.querySelector('.a h4 .label').innerText.includes('TILE_N=128')")
+    assert "TILE_K=8 TILE_M=128 TILE_N=256" in tab.locator(".b h4").inner_text()
+    ids = tab.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids)) == 128
+
+
+def test_a_view_that_ends_leaves_nothing_behind(tab: Page) -> None:
+    """No listener stays at the model: what the notebook calls when a cell is run again."""
+    tab.evaluate(OPEN, ".a")
+    heard = "Object.values(open_['.a'].model.heard).flat().length"
+    assert tab.evaluate(heard) > 0
+    tab.evaluate("open_['.a'].end()")
+    assert tab.evaluate(heard) == 0
+
+
+def test_nothing_of_a_record_becomes_markup(tab: Page) -> None:
+    """A reason with tags in it is shown as it is."""
+    tab.evaluate("state.view.points[63].reason = '<img src=x onerror=window.bad=1>'")
+    tab.evaluate("state.picked = state.view.points[63].label")
+    tab.evaluate(OPEN, ".a")
+    assert "<img src=x" in tab.locator(".a .details").inner_text()
+    assert tab.evaluate("window.bad") is None
+
+
+@pytest.mark.parametrize("width", [600, 1000])
+@pytest.mark.parametrize("name", ["points", "map", "parallel"])
+def test_no_words_run_out_of_a_picture_or_into_each_other(tab: Page, name: str, width: int) -> None:
+    """Titles and captions are inside the chart and apart, on a narrow page too."""
+    tab.set_viewport_size({"width": width, "height": 1000})
+    tab.evaluate("(name) => { state.shown = { tab: name }; }", name)
+    tab.evaluate(OPEN, ".a")
+    boxes = tab.evaluate(
+        "[...document.querySelectorAll('.a .chart text.title, .a .chart text.caption')]"
+        ".map((t) => [t.textContent, t.getBoundingClientRect().toJSON()])"
+    )
+    frame = tab.locator(".a .chart svg").bounding_box()
+    assert frame is not None
+    assert boxes
+    for text, box in boxes:
+        assert frame["x"] <= box["left"], text
+        assert box["right"] <= frame["x"] + frame["width"] + 1, text
+    for i, (one, a) in enumerate(boxes):
+        for other, b in boxes[i + 1 :]:
+            apart = (
+                a["right"] <= b["left"] + 1
+                or b["right"] <= a["left"] + 1
+                or a["bottom"] <= b["top"] + 2
+                or b["bottom"] <= a["top"] + 2
+            )
+            assert apart, (one, other)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_static_page_fits_a_narrow_window(browser: Browser, scheme: str) -> None:
+    """600 px: pictures shrink, nothing but the closed tables is wider than the page."""
+    kernel = ph.load(ROOT / "examples" / "gemm_fp32.ph").gemm
+    shown = view_of(open_record(ROOT / "results" / "tune_seed.json"), kernel)
+    tab = browser.new_page(
+        viewport={"width": 600, "height": 900}, color_scheme=scheme, java_script_enabled=False
+    )
+    tab.set_content(f"<!doctype html><meta charset=utf-8>{page(shown)}")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 600
+    assert tab.locator("svg:visible").count() == 1
+    tab.locator("summary", has_text="Parallel").click()
+    assert tab.locator("svg:visible").count() == 2
+    tab.close()
