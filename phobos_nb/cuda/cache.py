@@ -165,8 +165,16 @@ class Cache:
             self._path(entry.key).unlink(missing_ok=True)
             total -= entry.bytes
         for leftover in self.folder.glob("??/*.tmp"):
-            if time.time() - leftover.stat().st_mtime > 3600:
+            if _age_seconds(leftover) > 3600:
                 leftover.unlink(missing_ok=True)
+
+
+def _age_seconds(path: Path) -> float:
+    """Seconds since the file was written; 0 for one that its writer has moved away meanwhile."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _limit(asked: str | None) -> int:

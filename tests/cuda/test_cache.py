@@ -156,3 +156,22 @@ def test_four_processes_share_one_folder(tmp_path):
     assert cache.list()
     assert not list(tmp_path.glob("??/*.tmp"))
     assert all(cache.get(entry.key) is not None for entry in cache.list())
+
+
+def test_a_writer_that_finishes_meanwhile_does_not_disturb(cache, caplog, monkeypatch):
+    """Another process moves its temporary file into place while room is made: no warning."""
+    gone = cache.folder / "ab" / "other.tmp"
+    gone.parent.mkdir(parents=True)
+    gone.write_text("")
+    listing = Path.glob
+
+    def stale(self, pattern):
+        found = [*listing(self, pattern)]
+        if pattern.endswith(".tmp"):
+            gone.unlink()
+        return found
+
+    monkeypatch.setattr(Path, "glob", stale)
+    cache.put("ab12", RESULT)
+    assert cache.get("ab12") == RESULT
+    assert not caplog.records
