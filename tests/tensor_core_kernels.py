@@ -40,7 +40,15 @@ from phobos_nb.contract import (
 from phobos_nb.ir.builder import Builder
 from phobos_nb.ir.dialects import gpu, nvgpu, nvvm_wgmma, vector
 from phobos_nb.ir.dialects.address_space import WORKGROUP
+from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
 from phobos_nb.ir.dialects.nvvm_sync import FenceProxyOp, ProxyKind, SharedSpace
+from phobos_nb.ir.dialects.subgroup_mma import (
+    SI8,
+    MatrixType,
+    SubgroupMmaComputeOp,
+    SubgroupMmaLoadOp,
+    SubgroupMmaStoreOp,
+)
 from phobos_nb.ir.dialects.vector_memory import LoadOp, StoreOp
 from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
 from phobos_nb.lower.shared_memory import declaration, is_dynamic, shared_memory
@@ -125,6 +133,16 @@ class Body:
             four = VectorType(i32, [4])
             source = self.at(self.block, words, place)
             piece = b.value(LoadOp(self.tensors[name], [source], four, 16))
+            b.insert(StoreOp(piece, target, [place], 16))
+            b.yield_()
+
+    def copy_tile(self, source: SSAValue, dtype: str, count: int, threads: int) -> None:
+        """Copy `count` elements per block, 8 by each thread at a time, to the start of shared memory."""
+        b, target, eight = self.b, self.view(dtype, [count]), VectorType(TYPES[dtype], [8])
+        loop = b.for_(b.muli(self.thread, b.index(8)), b.index(count), b.index(8 * threads))
+        with b.inside(loop.body.block):
+            place = loop.body.block.args[0]
+            piece = b.value(LoadOp(source, [self.at(self.block, count, place)], eight, 16))
             b.insert(StoreOp(piece, target, [place], 16))
             b.yield_()
 
@@ -224,6 +242,57 @@ def mma_kernel(mnk: tuple[int, int, int], operand: str, sums: str, target="sm_90
     return kernel(build, tensors, threads=32, target=target)
 
 
+# WMMA --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Wmma:
+    """One product through WMMA: extents, types, and which operands lie by columns."""
+
+    mnk: tuple[int, int, int]
+    operand: str
+    sums: str
+    transposed: tuple[bool, bool] = (False, False)
+
+
+def wmma_kernel(case: Wmma, target="sm_90a") -> Kernel:
+    """One wmma.mma per block of 32 threads: tensors a [m, k], b [k, n], c and out [m, n] per block.
+
+    A transposed operand lies by columns. With operands of f16, a comes through shared memory.
+    """
+    m, n, k = case.mnk
+    element = SI8 if case.operand == "i8" else TYPES[case.operand]
+    shared = 0 if case.operand != "f16" else m * k * 2
+
+    def build(t: Body) -> None:
+        def load(name, rows, columns, element, role, transpose=False):
+            start = t.at(t.block, rows * columns)
+            lead = rows if transpose else columns
+            type_ = MatrixType(rows, columns, element, role)
+            source = t.tensors[name]
+            if name == "a" and shared:
+                t.copy_tile(source, "f16", rows * columns, 32)
+                source, start = t.view("f16", [rows * columns]), t.b.index(0)
+                t.barrier()
+            op = SubgroupMmaLoadOp(source, [start], type_, lead, transpose=transpose)
+            return t.b.value(op)
+
+        a = load("a", m, k, element, "AOp", case.transposed[0])
+        b = load("b", k, n, element, "BOp", case.transposed[1])
+        c = load("c", m, n, TYPES[case.sums], "COp")
+        done = t.b.value(SubgroupMmaComputeOp(a, b, c, transposed=case.transposed))
+        place = [t.at(t.block, m * n)]
+        t.b.insert(SubgroupMmaStoreOp(done, t.tensors["out"], place, n))
+
+    tensors = [
+        ("a", case.operand, False),
+        ("b", case.operand, False),
+        ("c", case.sums, False),
+        ("out", case.sums, True),
+    ]
+    return kernel(build, tensors, threads=32, shared=shared, target=target)
+
+
 # wgmma -------------------------------------------------------------------------------------------
 
 DEPTH = {"f16": 16, "bf16": 16, "f32": 8, "i8": 32}
@@ -285,3 +354,58 @@ def wgmma_kernel(case: Wgmma, size: int) -> Kernel:
         tensors.append(("a", case.operand, False))
     tensors += [("c", case.sums, False), ("out", case.sums, True)]
     return kernel(build, tensors, threads=128, shared=size)
+
+
+# Moves of tiles ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Move:
+    """ldmatrix, stmatrix or movmatrix of some tiles."""
+
+    kind: str
+    tiles: int
+    transpose: bool = False
+
+
+ROW = 24
+"""Elements between rows of a tile in shared memory: 48 bytes, so that rows do not follow each other."""
+
+
+def move_kernel(case: Move, target="sm_90a") -> Kernel:
+    """One move per block of 32 threads; lane l names row 31 - l of 32 rows in shared memory.
+
+    Tensors: image (i32, the rows), a and out by lanes (f16). After a store the rows come back in `rows`.
+    """
+    size = 32 * ROW * 2
+
+    def build(t: Body) -> None:
+        t.copy_image("image", size, 32)
+        t.barrier()
+        rows = t.view("f16", [32, ROW])
+        row, zero = t.b.subi(t.b.index(31), t.thread), t.b.index(8)
+        if case.kind == "ldmatrix":
+            op = nvgpu.LdMatrixOp(rows, [row, zero], case.tiles, transpose=case.transpose)
+            t.store_lane_vector("out", "f16", t.b.value(op), 32)
+            return
+        value = t.lane_vector("a", "f16", (case.tiles, 2), 32)
+        if case.kind == "movmatrix":
+            t.store_lane_vector("out", "f16", t.b.value(MovMatrixOp(value)), 32)
+            return
+        t.b.insert(StMatrixOp(value, rows, [row, zero], transpose=case.transpose))
+        t.barrier()
+        flat, eight = t.view("f16", [32 * ROW]), VectorType(f16, [8])
+        for piece in range(ROW // 8):
+            place = t.at(t.thread, ROW, 8 * piece)
+            held = t.b.value(LoadOp(flat, [place], eight, 16))
+            t.b.insert(StoreOp(held, t.tensors["rows"], [t.at(t.block, 32 * ROW, place)], 16))
+
+    tensors = [("image", "i32", False), ("a", "f16", False)]
+    tensors.append(("rows" if case.kind == "stmatrix" else "out", "f16", True))
+    return kernel(build, tensors, threads=32, shared=size, target=target)
+
+
+MOVES = [
+    *(Move(k, n, t) for k in ("ldmatrix", "stmatrix") for n in (1, 2, 4) for t in (False, True)),
+    Move("movmatrix", 1),
+]

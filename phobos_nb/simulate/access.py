@@ -163,34 +163,55 @@ def watch_write(
     changed: Changes | None = None,
     atomic: bool = False,
 ) -> None:
-    """Tell the race detector and the counters of a store or atomic.
+    """Tell the race detector and the counters of a store or atomic."""
+    race_write(m, s, site, ref, where, changed=changed, atomic=atomic)
+    count_access(m, s, site, ref, where)
+    trace_access(m, s, site, ref, where)
+
+
+def race_write(
+    m: Machine,
+    s: Strand,
+    site: Site,
+    ref: Ref,
+    where: Located,
+    *,
+    changed: Changes | None = None,
+    atomic: bool = False,
+) -> None:
+    """Tell the race detector alone of a store or atomic.
 
     Two writes of one value to one place are no race: `changed` says where the values differ.
     """
     shadow = m.shadow_of(ref.memory)
-    if shadow is not None:
-        units, live = units_of(s, site, ref, where, shadow.unit)
-        for conflict in shadow.write(s, units, live, site.op, atomic=atomic):
-            if conflict.kind == "write after write" and changed is not None:
-                differs = changed.after if conflict.together else changed.before
-                conflict = conflict.only(_per_unit(differs, len(units)))
-            report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
-    count_access(m, s, site, ref, where)
-    trace_access(m, s, site, ref, where)
+    if shadow is None:
+        return
+    units, live = units_of(s, site, ref, where, shadow.unit)
+    for conflict in shadow.write(s, units, live, site.op, atomic=atomic):
+        if conflict.kind == "write after write" and changed is not None:
+            differs = changed.after if conflict.together else changed.before
+            conflict = conflict.only(_per_unit(differs, len(units)))
+        report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
 
 
 def watch_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
     """Tell the race detector and the counters of a load."""
-    shadow = m.shadow_of(ref.memory)
-    if shadow is not None:
-        units, live = units_of(s, site, ref, where, shadow.unit)
-        conflict, unwritten = shadow.read(s, units, live, site.op)
-        if conflict is not None:
-            report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
-        if unwritten is not None:
-            report_unwritten(m, s, site.op, ref, unwritten, units, shadow.unit)
+    race_read(m, s, site, ref, where)
     count_access(m, s, site, ref, where)
     trace_access(m, s, site, ref, where)
+
+
+def race_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
+    """Tell the race detector alone of a load."""
+    shadow = m.shadow_of(ref.memory)
+    if shadow is None:
+        return
+    units, live = units_of(s, site, ref, where, shadow.unit)
+    conflict, unwritten = shadow.read(s, units, live, site.op)
+    if conflict is not None:
+        report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
+    if unwritten is not None:
+        report_unwritten(m, s, site.op, ref, unwritten, units, shadow.unit)
 
 
 def units_of(s: Strand, site: Site, ref: Ref, where: Located, unit: int) -> tuple[Ints, Bools | None]:

@@ -31,6 +31,7 @@ FaultKind = Literal[
     "shift",
     "shuffle",
     "descriptor",
+    "fragment",
     "assert",
     "trap",
 ]

@@ -8,6 +8,10 @@ Sources, named by these letters in the architecture files:
 - OC: the CUDA Occupancy Calculator's allocation units (register, warp and shared granularity).
 - WP: the architecture white paper of that generation (tensor core rates, caches, cards).
 - PTX: PTX ISA, the "Target ISA Notes" of the instruction.
+- MS: P. Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores",
+  arXiv:2511.10909 (2025); earlier: M. Fasi et al., "Numerical behavior of NVIDIA tensor cores", PeerJ
+  Computer Science 7:e330 (2021).
+- H200: measured on an H200, `results/h200_tensor_cores.json`.
 """
 
 from __future__ import annotations
@@ -25,6 +29,21 @@ class Banks:
 
     count: int = 32
     width: int = 4
+
+
+@dataclass(frozen=True)
+class TensorCore:
+    """How a tensor core adds products of floats.
+
+    block_bytes: bytes of operand along k whose products join the accumulator in one sum.
+    fraction_bits: bits kept below the largest exponent in that sum. wmma_tf32_bytes: the same as
+    block_bytes for tf32 through WMMA. measured: on hardware here, else from the literature.
+    """
+
+    block_bytes: int
+    fraction_bits: int
+    wmma_tf32_bytes: int = 16
+    measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +83,7 @@ class Target:
     shared_unit: int
     features: frozenset[str]
     fma: Mapping[str, int]
+    tensor_core: TensorCore
     cards: tuple[Card, ...] = ()
     warp_size: int = 32
     threads_per_cta: int = 1024

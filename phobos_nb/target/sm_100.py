@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.target.facts import HOPPER, Card, Target
+from phobos_nb.target.facts import HOPPER, Card, Target, TensorCore
 
 KIB = 1024
 
@@ -21,5 +21,6 @@ TARGET = Target(
     features=(HOPPER - {"wgmma", "setmaxnreg"})
     | {"fp8"},  # PTX: wgmma is sm_90a's, setmaxnreg sm_100a's
     fma={"f32": 128, "f64": 64, "tensor.f16": 4096},  # TP; WP: dense f16 through tcgen05
+    tensor_core=TensorCore(32, 25),  # MS; no such GPU was at hand
     cards=(Card("B200", 148, 1965, 126 * KIB * KIB, 8000),),  # WP
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.target.facts import HOPPER, Card, Target
+from phobos_nb.target.facts import HOPPER, Card, Target, TensorCore
 
 KIB = 1024
 
@@ -21,5 +21,6 @@ TARGET = Target(
     features=(HOPPER - {"wgmma", "setmaxnreg"}) | {"fp8"},  # PTX
     # TP; WP: 4 tensor cores of 128 FMA, at half that rate with f32 sums on GeForce.
     fma={"f32": 128, "f64": 2, "tensor.f16": 512},
+    tensor_core=TensorCore(32, 25),  # MS; no such GPU was at hand
     cards=(Card("RTX 5090", 170, 2407, 96 * KIB * KIB, 1792),),  # WP
 )

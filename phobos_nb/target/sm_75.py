@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.target.facts import TURING, Card, Target
+from phobos_nb.target.facts import TURING, Card, Target, TensorCore
 
 KIB = 1024
 
@@ -20,6 +20,7 @@ TARGET = Target(
     shared_unit=256,  # OC
     features=TURING,
     fma={"f32": 64, "f64": 2, "tensor.f16": 512},  # TP; WP: 8 tensor cores of 64 FMA
+    tensor_core=TensorCore(16, 24),  # MS; no such GPU was at hand
     cards=(Card("Tesla T4", 40, 1590, 4 * KIB * KIB, 320),),  # WP
     default_index_bits=32,
 )

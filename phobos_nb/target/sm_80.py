@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.target.facts import AMPERE, Card, Target
+from phobos_nb.target.facts import AMPERE, Card, Target, TensorCore
 
 KIB = 1024
 
@@ -20,5 +20,6 @@ TARGET = Target(
     shared_unit=128,  # OC
     features=AMPERE,
     fma={"f32": 64, "f64": 32, "tensor.f16": 1024},  # TP; WP: 4 tensor cores of 256 FMA
+    tensor_core=TensorCore(16, 24),  # MS; no such GPU was at hand
     cards=(Card("A100-SXM4-80GB", 108, 1410, 40 * KIB * KIB, 2039),),  # WP
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.target.facts import AMPERE, Card, Target
+from phobos_nb.target.facts import AMPERE, Card, Target, TensorCore
 
 KIB = 1024
 
@@ -21,6 +21,7 @@ TARGET = Target(
     features=AMPERE,
     # TP; WP: 4 tensor cores of 128 FMA, at half that rate with f32 sums on GeForce.
     fma={"f32": 128, "f64": 2, "tensor.f16": 512},
+    tensor_core=TensorCore(16, 24),  # MS; no such GPU was at hand
     cards=(
         Card("A10", 72, 1695, 6 * KIB * KIB, 600),
         Card("RTX 3090", 82, 1695, 6 * KIB * KIB, 936),

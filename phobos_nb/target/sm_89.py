@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from phobos_nb.target.facts import AMPERE, Card, Target
+from phobos_nb.target.facts import AMPERE, Card, Target, TensorCore
 
 KIB = 1024
 
@@ -21,6 +21,7 @@ TARGET = Target(
     features=AMPERE | {"fp8"},  # PTX: cvt and mma of e4m3, e5m2 from sm_89
     # TP; WP: 4 tensor cores of 128 FMA, at half that rate with f32 sums on GeForce.
     fma={"f32": 128, "f64": 2, "tensor.f16": 512},
+    tensor_core=TensorCore(16, 24),  # MS; no such GPU was at hand
     cards=(
         Card("L4", 58, 2040, 48 * KIB * KIB, 300),
         Card("RTX 4090", 128, 2520, 72 * KIB * KIB, 1008),

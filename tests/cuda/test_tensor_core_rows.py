@@ -9,7 +9,20 @@ from phobos_nb.cuda import nvrtc, sass
 from phobos_nb.cuda.emit import emit
 from phobos_nb.ir.dialects import nvvm_wgmma
 from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
-from tests.tensor_core_kernels import Wgmma, kernel, mma_kernel, wgmma_kernel
+from phobos_nb.ir.dialects.subgroup_mma import (
+    MatrixType,
+    SubgroupMmaConstantOp,
+    SubgroupMmaStoreOp,
+)
+from tests.tensor_core_kernels import (
+    TYPES,
+    Wgmma,
+    Wmma,
+    kernel,
+    mma_kernel,
+    wgmma_kernel,
+    wmma_kernel,
+)
 
 
 def bare_order(t):
@@ -31,9 +44,35 @@ def moves(t):
     t.store_lane_vector("out", "f16", one, 32)
 
 
+def constants(t):
+    """A matrix of one value, of every type."""
+    for element, value in (("f16", 1.5), ("f32", 2.0), ("f64", 3.0), ("i32", -4)):
+        rows, columns = (8, 8) if element == "f64" else (16, 16)
+        type_ = MatrixType(rows, columns, TYPES[element], "COp")
+        one = t.b.constant(value, TYPES[element])
+        made = t.b.value(SubgroupMmaConstantOp(one, type_))
+        for transpose in (False, True):
+            place = [t.b.index(0)]
+            t.b.insert(SubgroupMmaStoreOp(made, t.tensors[element], place, 16, transpose=transpose))
+
+
+SUMS = [(t, t, True) for t in ("f16", "f32", "f64", "i32")]
+WMMA = [
+    *(
+        Wmma(shape, "f16", sums, way)
+        for shape in ((16, 16, 16), (32, 8, 16), (8, 32, 16))
+        for sums, way in (("f16", (False, True)), ("f32", (True, False)))
+    ),
+    Wmma((16, 16, 8), "f32", "f32", (True, True)),
+    Wmma((8, 8, 4), "f64", "f64"),
+    Wmma((32, 8, 16), "i8", "i32"),
+    Wmma((16, 16, 16), "i8", "i32", (False, True)),
+]
 F16 = [("a", "f16", False), ("out", "f16", True)]
 KERNELS = {
     "order": lambda: kernel(bare_order, [], threads=128),
+    "constants": lambda: kernel(constants, SUMS, threads=32),
+    **{str(case): lambda case=case: wmma_kernel(case) for case in WMMA},
     "moves": lambda: kernel(moves, F16, threads=32, shared=8192),
     "mma tf32 k4": lambda: mma_kernel((16, 8, 4), "f32", "f32"),
     "mma tf32 k8": lambda: mma_kernel((16, 8, 8), "f32", "f32"),

@@ -22,8 +22,10 @@ from phobos_nb.cuda.emit.names import Names
 from phobos_nb.cuda.emit.source import Line, Place
 from phobos_nb.cuda.emit.spelling import scalar
 from phobos_nb.cuda.emit.table import ROWS
+from phobos_nb.cuda.emit.wmma_registers import fragment_type
 from phobos_nb.cuda.ranges import Ranges
 from phobos_nb.cuda.reading import element_type, is_memref, is_vector, origin, shape, static_strides
+from phobos_nb.ir.dialects.subgroup_mma import MatrixType
 from phobos_nb.target import Target
 
 UNROLLED_IN_LINE = 8
@@ -154,6 +156,9 @@ class Emitter:
 
     def ctype(self, value: SSAValue) -> str:
         """The C++ type of a variable that holds the value."""
+        if isinstance(value.type, MatrixType):
+            self.helpers["fragment"] = None
+            return fragment_type(value.type)
         element = self.scalar_type(value)
         if is_memref(value):
             return f"{element}*" if value in self.written else f"const {element}*"

@@ -50,6 +50,7 @@ from xdsl.utils.str_enum import StrEnum
 
 from phobos_nb.ir.dialects.address_space import WORKGROUP, AddressSpaceAttr
 from phobos_nb.ir.dialects.shapes import require
+from phobos_nb.ir.dialects.subgroup_mma import SUBGROUP_MMA_OPS, MatrixType
 
 Value = SSAValue | Operation
 
@@ -326,6 +327,10 @@ _OWN: list[type[Operation]] = [
 
 Gpu = Dialect(
     "gpu",
-    [*(op for op in xdsl_gpu.GPU.operations if op.name not in {own.name for own in _OWN}), *_OWN],
-    [*xdsl_gpu.GPU.attributes, AddressSpaceAttr, ShuffleModeAttr],
+    [
+        *(op for op in xdsl_gpu.GPU.operations if op.name not in {own.name for own in _OWN}),
+        *_OWN,
+        *SUBGROUP_MMA_OPS,
+    ],
+    [*xdsl_gpu.GPU.attributes, AddressSpaceAttr, ShuffleModeAttr, MatrixType],
 )

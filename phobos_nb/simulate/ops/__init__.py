@@ -14,6 +14,7 @@ from phobos_nb.simulate.ops import (
     tiles,
     vector,
     wgmma,
+    wmma,
 )
 from phobos_nb.simulate.program import Row
 
@@ -29,4 +30,5 @@ ROWS: dict[str, Row] = {
     **tiles.TILE_ROWS,
     **vector.ROWS,
     **wgmma.WGMMA_ROWS,
+    **wmma.WMMA_ROWS,
 }

@@ -6,11 +6,11 @@ import numpy as np
 from xdsl.ir import Operation
 
 from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
-from phobos_nb.ir.dialects.shapes import shape_of
 from phobos_nb.simulate.access import locate, watch_write
 from phobos_nb.simulate.fragments import matrix_tile
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.common import static_shape
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import WARP, Strand
@@ -26,7 +26,7 @@ def _store_matrix(d: Decoder, op: Operation) -> Step:
     """Lane l gives the address of row l; the watched access is the row that each lane names."""
     assert isinstance(op, StMatrixOp)
     dtype = element_dtype(op.dst.type)
-    tiles = (shape_of(op.value.type) or ())[0]
+    tiles = static_shape(op.value.type)[0]
     site = Site(d.op, "matrix_store", (ROW,), ROW)
     d.touch(op.dst.type)
     value, base, indices = d.slot(op.value), d.slot(op.dst), d.slots(op.indices)

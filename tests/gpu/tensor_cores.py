@@ -1,0 +1,128 @@
+"""The GPU's tensor cores against the simulator, bit for bit.
+
+    python -m tests.gpu.tensor_cores prepare build/tensor_cores              # anywhere: code, and sums
+    python -m tests.gpu.tensor_cores run build/tensor_cores OUT.json         # on an H200
+
+`prepare` compiles every kernel and simulates it; the GPU makes the same inputs again and compares. An
+output that differs is written beside OUT.json.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phobos_nb import target
+from phobos_nb.cuda import nvrtc
+from phobos_nb.cuda.emit import emit
+from tests.gpu.tensor_core_jobs import Job, classes, jobs
+
+CHIP = "sm_90a"
+
+
+def digest(*arrays: np.ndarray) -> str:
+    """A hash of the bytes."""
+    total = hashlib.sha256()
+    for array in arrays:
+        total.update(np.ascontiguousarray(array).tobytes())
+    return total.hexdigest()[:24]
+
+
+def simulated(job: Job) -> np.ndarray:
+    """What the simulator says the kernel writes; it must have nothing to report."""
+    result = job.kernel.run(grid=job.blocks, banks=False, **job.tensors)
+    if not result.clean:
+        raise AssertionError(f"{job.name}: {result.races} {result.faults}")
+    return result.outputs[job.output]
+
+
+def prepare(folder: Path) -> None:
+    """Write one cubin per kernel text and `manifest.json` with what each launch has to give."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts: dict[str, str] = {}
+    rows: list[dict[str, Any]] = []
+    for job in jobs():
+        source = emit(job.kernel.module, target.get(CHIP))
+        code = texts.setdefault(source.text, f"{len(texts)}.cubin")
+        rows.append(
+            {
+                "kind": job.kind,
+                "name": job.name,
+                "code": code,
+                "entry": source.entry,
+                "threads": source.threads,
+                "dynamic": source.dynamic_shared,
+                "inputs": digest(*job.tensors.values()),
+                "wanted": digest(simulated(job)),
+            }
+        )
+    made = nvrtc.compile_all([nvrtc.Job(t, CHIP) for t in texts], workers=2)
+    for code, result in zip(texts.values(), made, strict=True):
+        if not isinstance(result, nvrtc.NvrtcResult):
+            raise RuntimeError(str(result))
+        (folder / code).write_bytes(result.cubin)
+    (folder / "manifest.json").write_text(json.dumps(rows, indent=0))
+    print(f"{len(rows)} launches of {len(texts)} kernels")
+
+
+def run(folder: Path, out: Path) -> None:
+    """Launch everything and write how many sums of each kind were equal."""
+    import cupy
+
+    rows = {r["name"]: r for r in json.loads((folder / "manifest.json").read_text())}
+    totals: dict[str, dict[str, int]] = {}
+    wrong: dict[str, np.ndarray] = {}
+    for job in jobs():
+        row = rows[job.name]
+        if digest(*job.tensors.values()) != row["inputs"]:
+            raise RuntimeError(f"{job.name}: this machine makes other inputs")
+        found = launch(cupy, folder, row, job)
+        total = totals.setdefault(job.kind, {"launches": 0, "values": 0, "launches_equal": 0})
+        total["launches"] += 1
+        total["values"] += found.size
+        if digest(found) == row["wanted"]:
+            total["launches_equal"] += 1
+        else:
+            wrong[job.name] = found.view(np.uint8)
+            print("differs:", job.name, flush=True)
+    report = {
+        "device": cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(),
+        "classes": classes(),
+        "kinds": totals,
+        "different": sorted(wrong),
+    }
+    out.write_text(json.dumps(report, indent=2) + "\n")
+    if wrong:
+        np.savez_compressed(out.with_suffix(".npz"), **wrong)
+    print(json.dumps(report["kinds"]))
+
+
+def launch(cupy: Any, folder: Path, row: dict[str, Any], job: Job) -> np.ndarray:
+    """One launch; the tensor that it wrote."""
+    function = cupy.RawModule(path=str(folder / row["code"])).get_function(row["entry"])
+    if row["dynamic"]:
+        function.max_dynamic_shared_size_bytes = row["dynamic"]
+    names = [t.name for t in job.kernel.contract.tensors]
+    held = {n: cupy.asarray(job.tensors[n].reshape(-1).view(np.uint8)) for n in names}
+    extents = [np.int64(job.tensors[n].size) for n in names]
+    arguments = (*(held[n] for n in names), *extents)
+    function((job.blocks,), (row["threads"],), arguments, shared_mem=row["dynamic"])
+    return cupy.asnumpy(held[job.output]).view(job.tensors[job.output].dtype)
+
+
+def main() -> None:
+    """`prepare FOLDER` or `run FOLDER OUT`."""
+    what, folder, *rest = sys.argv[1:]
+    if what == "prepare":
+        prepare(Path(folder))
+    else:
+        run(Path(folder), Path(rest[0]))
+
+
+if __name__ == "__main__":
+    main()
