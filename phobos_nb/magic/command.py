@@ -42,6 +42,11 @@ class PhobosMagics(Magics):
         action="store_true",
         help="call the kernels with the variables named as their parameters",
     )
+    @argument(
+        "--interact",
+        action="store_true",
+        help="a slider per constant, over the variables named as the parameters or over made arrays",
+    )
     @argument("--quiet", action="store_true", help="define the kernels, show warnings alone")
     @argument("--debug", action="store_true", help="compile asserts and checks in")
     @cell_magic
@@ -56,7 +61,7 @@ class PhobosMagics(Magics):
         shell = self.shell
         assert shell is not None
         for shown in define(shell.user_ns, cell_source(cell, raw_cell(shell)), options):
-            display(shown, raw=True)
+            display(shown, raw=isinstance(shown, dict))
 
 
 def load(shell: InteractiveShell) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.kernel import Kernel
@@ -17,10 +17,15 @@ from phobos_nb.views.compilation import CompilationView, Note
 from phobos_nb.views.display import Bundle, bundle
 from phobos_nb.views.from_compilation import notes_of, view_of
 
+if TYPE_CHECKING:
+    from phobos_nb.views.sliders_widget import SlidersWidget
+
 Namespace = MutableMapping[str, Any]
 
 
-def define(namespace: Namespace, source: Source, options: CellOptions) -> Iterator[Bundle]:
+def define(
+    namespace: Namespace, source: Source, options: CellOptions
+) -> Iterator[Bundle | SlidersWidget]:
     """Define a cell's kernels in the namespace and yield what to show of each.
 
     Nothing enters the namespace unless every kernel of the cell compiles; a mistake raises `CellError`.
@@ -38,8 +43,23 @@ def define(namespace: Namespace, source: Source, options: CellOptions) -> Iterat
             yield bundle(noted, options.panes)
         elif warned := noted.warned():
             yield {"text/plain": warned}
+    if options.interact:
+        yield from (sliders(namespace, kernel) for kernel in kernels)
     if options.run:
         run(namespace, kernels)
+
+
+def sliders(namespace: Namespace, kernel: Kernel) -> Bundle | SlidersWidget:
+    """Sliders over the variables named as the parameters, or over made arrays where one is missing.
+
+    What keeps a kernel from having any, such as arrays that do not fit, is shown in their place.
+    """
+    names = [p.name for p in kernel.parameters]
+    given = [namespace[n] for n in names] if all(n in namespace for n in names) else []
+    try:
+        return kernel.interact(*given)
+    except PhobosError as error:
+        return {"text/plain": f"{kernel.name} has no sliders: {error}"}
 
 
 def _quiet(compilation: Compilation) -> CompilationView:

@@ -34,6 +34,7 @@ class CellOptions:
     panes: tuple[str, ...] | None
     run: bool
     quiet: bool
+    interact: bool = False
 
 
 def cell_options(parsed: Namespace) -> CellOptions:
@@ -41,7 +42,7 @@ def cell_options(parsed: Namespace) -> CellOptions:
     groups = cast("list[list[str]]", parsed.define or [])
     settings = split_settings(dict(_setting(word) for group in groups for word in group))
     options = CompileOptions(parsed.chip, parsed.index_bits, parsed.debug, None, *settings)
-    return CellOptions(options, _panes(parsed.show), parsed.run, parsed.quiet)
+    return CellOptions(options, _panes(parsed.show), parsed.run, parsed.quiet, parsed.interact)
 
 
 def _setting(word: str) -> tuple[str, Setting]:
