@@ -19,8 +19,9 @@ from phobos_nb.ir.dialects import gpu, tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
-from phobos_nb.lower.accesses import Access, accesses
+from phobos_nb.lower.accesses import Access, accesses, example
 from phobos_nb.lower.layout_types import is_tile
+from phobos_nb.lower.layouts import WARP
 from phobos_nb.lower.pipeline_loops import STAGES
 
 REASON = "phobos.reason"
@@ -147,10 +148,20 @@ def _reason(earlier: Access, access: Access, again: bool) -> str:
     turn = " in the next iteration" if again and access.line <= earlier.line else ""
     at, to = f"line {earlier.line}", f"line {access.line}"
     if earlier.name == access.name:
-        return f"{access.name} is {first} by one thread at {at} and {then} by another at {to}{turn}"
+        who, other = _lanes(earlier, access)
+        return f"{access.name} is {first} by {who} at {at} and {then} by {other} at {to}{turn}"
     return (
         f"{earlier.name} is {first} at {at}, and {access.name}, in the same bytes, {then} at {to}{turn}"
     )
+
+
+def _lanes(earlier: Access, access: Access) -> tuple[str, str]:
+    """Two lanes, one of each access, that meet at an element, where the layouts tell."""
+    threads = example(earlier, access)
+    if threads is None:
+        return "one thread", "another"
+    first, second = (f"lane {t % WARP} of warp {t // WARP}" for t in threads)
+    return first, second
 
 
 def _uniform_blocks(kernel: KernelOp) -> set[Block | None]:

@@ -1,0 +1,62 @@
+"""The reason of a barrier names two lanes that meet at an element of the tile, and their lines."""
+
+import re
+
+import pytest
+
+from phobos_nb.lower.accesses import Share
+from phobos_nb.lower.layouts import blocked
+from tests.examples_cases import CASES
+
+NAMED = re.compile(
+    r"(?P<tile>.+) is written by lane (\d+) of warp (\d+) at line (?P<first>\d+) "
+    r"and read by lane (\d+) of warp (\d+) at line (?P<then>\d+)"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (
+            "gemm_fp32_any",
+            "a for dot is written by lane 0 of warp 0 at line 22 "
+            "and read by lane 0 of warp 1 at line 24",
+        ),
+        (
+            "softmax",
+            "partial results of x is written by lane 0 of warp 0 at line 21 "
+            "and read by lane 0 of warp 1 at line 21",
+        ),
+    ],
+)
+def test_lanes_and_lines_of_a_reason(name, reason):
+    """The line of the load that fills the tile, the line that reads it, and who meets there."""
+    case = CASES[name]
+    kept = [b for b in case.load().compile(**dict(case.configurations[0])).barriers if b.kept]
+    assert kept[0].reason == reason
+
+
+def test_the_lanes_meet():
+    """Of blocked layouts of one tile, the two threads of the example hold a common element."""
+    first, second = blocked((16, 32), 64, 4), blocked((16, 32), 64, 2, fastest=0)
+    a, b = Share(first, first.axes), Share(second, second.axes)
+    pairs = [(i, j) for i in range(64) for j in range(64) if i != j and a.meets(i, b, j)]
+    held = {t: set(elements(first, t)) for t in range(64)}
+    read = {t: set(elements(second, t)) for t in range(64)}
+    assert pairs == [(i, j) for i in range(64) for j in range(64) if i != j and held[i] & read[j]]
+
+
+def elements(layout, thread):
+    """The coordinates that a thread holds."""
+    rows, columns = ((axis.base(thread), axis.offsets) for axis in layout.axes)
+    return [(rows[0] + i, columns[0] + j) for i in rows[1] for j in columns[1]]
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "linear_attention", "flash_attention_fp32"])
+def test_two_warps_are_named_where_two_meet(name):
+    """A barrier is for lanes of different warps; where a reason names lanes, they are such."""
+    case = CASES[name]
+    barriers = case.load().compile(**dict(case.configurations[0])).barriers
+    found = [m for b in barriers if b.kept and (m := NAMED.match(b.reason))]
+    assert found
+    assert all(m[3] != m[6] for m in found)
