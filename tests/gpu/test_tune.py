@@ -1,9 +1,13 @@
 """Searches on a GPU: verified, isolated, remembered."""
 
+import statistics
+
 import numpy as np
 import pytest
 
 import phobos_nb as ph
+from phobos_nb.cuda.timing import time_once
+from phobos_nb.tune.device_timer import DeviceTimer
 from phobos_nb.tune.outcome import Kind, Measured
 from phobos_nb.tune.pool import WorkerPool
 from phobos_nb.tune.records import read, write
@@ -105,6 +109,37 @@ def test_both_cache_states_are_timed(cp, cache):
     gbps = 3 * x.nbytes / tuning.winner.median / 1e6
     print(f"{cache}: {gbps:.0f} GB/s")
     assert gbps > 50
+
+
+@pytest.mark.parametrize("cache", ["warm", "cold"])
+def test_a_gemm_is_tuned_in_both_cache_states(cp, cache):
+    """The record says which; a search of one state does not answer for the other."""
+    gemm = ph.load(GEMM).gemm
+    a, b, c = (normal(cp, 512, 512) for _ in range(3))
+    choices = {"TILE_M": [64, 128], "TILE_N": 64, "TILE_K": 8}
+    options = {"choices": choices, "rounds": 9, "workers": 4}
+    other = {"warm": "cold", "cold": "warm"}[cache]
+    first = gemm.tune(a, b, c, 1.0, 0.5, cache=cache, **options)
+    assert first.record.settings["cache"] == cache
+    assert first.fresh == len(first.record.outcomes)
+    assert gemm.tune(a, b, c, 1.0, 0.5, cache=cache, **options).fresh == 0
+    assert gemm.tune(a, b, c, 1.0, 0.5, cache=other, **options).fresh == first.fresh
+
+
+def test_the_flush_is_outside_the_timed_region(cp):
+    """A cold sample of a small copy takes longer than a warm one, and far less than the flush itself."""
+    x, y = normal(cp, 1 << 20), cp.empty(1 << 20, cp.float32)
+    cold, warm = DeviceTimer(0, cold=True), DeviceTimer(0, cold=False)
+
+    def median(timer):
+        timed = timer.prepare(lambda: cp.copyto(y, x))
+        return statistics.median(timer.sample(timed, lambda: None) for _ in range(15))
+
+    flush = statistics.median(
+        time_once(lambda: cold._flush.fill(1), cp.cuda.get_current_stream()) for _ in range(15)
+    )
+    print(f"warm {median(warm):.4f}, cold {median(cold):.4f}, flush {flush:.4f} ms")
+    assert median(warm) < median(cold) < 0.7 * flush
 
 
 def test_a_hang_on_the_gpu_is_a_timeout(cp):
