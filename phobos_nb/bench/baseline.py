@@ -1,8 +1,9 @@
 """A run against an earlier one: which kernels have become slower, and how sure that is.
 
 The two runs share no rounds, so a ratio of medians carries the noise of both, and what differs from one
-process to the next: where arrays and code lie, the clock, the temperature. The last is not in any
-interval of rounds; `MARGIN` stands for it.
+process to the next: where arrays and code lie, the clock, the temperature. Runs therefore lay their
+arrays out several times, and a difference must hold between any two of these sittings (four above four
+others by chance: once in 70). `MARGIN` stands for what is left.
 """
 
 from __future__ import annotations
@@ -49,15 +50,17 @@ def changes(now: Sequence[Row], then: Sequence[Row], margin: float = MARGIN) -> 
 
 
 def change(now: Row, then: Row, margin: float = MARGIN) -> Change:
-    """One row now and then: slower or faster only where the interval lies beyond the margin."""
+    """One row now and then: slower or faster only where the interval lies beyond the margin, and each
+    sitting now to the same side of all sittings then.
+    """
     note = "" if now.constants == then.constants else f"{then.constants or 'no constants'} then"
     if not now.times:
         return Change(now, math.nan, math.nan, math.nan, "wrong", note)
     found = compare_apart(now.times, then.times)
     verdict = "same"
-    if found.low > 1 + margin:
+    if found.low > 1 + margin and min(now.levels) > max(then.levels):
         verdict = "slower"
-    elif found.high < 1 / (1 + margin):
+    elif found.high < 1 / (1 + margin) and max(now.levels) < min(then.levels):
         verdict = "faster"
     return Change(now, found.ratio, found.low, found.high, verdict, note)
 

@@ -100,7 +100,12 @@ def _measure(
 ) -> tuple[list[Row], bool]:
     """The rows, and whether a kernel could not be run at all; the others are measured all the same."""
     plan = Plan(
-        parsed.rounds, parsed.inner, parsed.seed, peaks=_peaks(parsed), search=parsed.autotune == {}
+        rounds=parsed.rounds,
+        inner=parsed.inner,
+        sittings=parsed.sittings,
+        seed=parsed.seed,
+        peaks=_peaks(parsed),
+        search=parsed.autotune == {},
     )
     print(", ".join(f"{n} {v}" for n, v in place.conditions().items() if v))
     print(HEAD)

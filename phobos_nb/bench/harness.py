@@ -32,13 +32,15 @@ MOST = 4
 class Plan:
     """How a workload is measured.
 
-    rounds: interleaved rounds at least; inner: calls per round between two clock readings. warm: seconds
-    of calls before the first round. peaks: TFLOP/s by kind of arithmetic, see `workload.PEAKS`.
-    peers: a caller's own contenders by name. search: look for the fastest constants first.
+    rounds: interleaved rounds at least; sittings: on how many sets of arrays, as far as memory allows;
+    inner: calls per round between two clock readings. warm: seconds of calls before the first round.
+    peaks: TFLOP/s by kind of arithmetic, see `workload.PEAKS`. peers: a caller's own contenders by name.
+    search: look for the fastest constants first.
     """
 
-    rounds: int = 25
+    rounds: int = 28
     inner: int = 4
+    sittings: int = 4
     seed: int = 0
     warm: float = 0.2
     peaks: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -47,51 +49,89 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Ours:
-    """Our kernel made ready: the call, its constants, where they come from, its arithmetic in words."""
+class Call:
+    """Our kernel bound to arguments of its own. Two calls alive at once have different addresses."""
 
     work: Work
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What there is to say of our kernel: constants, where they come from, arithmetic in words."""
+
     constants: Mapping[str, int]
     chosen: str
     arithmetic: str
 
 
 def run_workload(
-    workload: Workload, ours: Ours, place: Place, values: Mapping[str, Any], extents: Extents,
-    outputs: Sequence[TensorParameter], plan: Plan,
-) -> list[Row]:  # fmt: skip
+    workload: Workload,
+    kernel: Kernel,
+    extents: Extents,
+    place: Place,
+    plan: Plan,
+    describe: Callable[[Call], Ours],
+) -> list[Row]:
     """Verify and time our kernel and its peers; ours is not timed when its outputs are wrong."""
-    contenders: dict[str, Work] = {OURS: ours.work, **place.peers(workload, values)}
-    for name, peer in plan.peers.items():
-        contenders[name] = lambda peer=peer: peer(values)
-    answer = workload.answer(values)
-    errors = {name: verify(work, outputs, values, answer) for name, work in contenders.items()}
+
+    def make() -> Call:
+        values = place.values(workload, kernel, extents, plan.seed)
+        return Call(kernel.bind(**values), values)
+
+    first = make()
+    ours = describe(first)
+    contenders = contenders_of(workload, first, place, plan)
+    answer, outputs = workload.answer(first.values), outputs_of(kernel)
+    errors = {n: verify(work, outputs, first.values, answer) for n, work in contenders.items()}
     good = {n: w for n, w in contenders.items() if errors[n] <= workload.tolerance or n != OURS}
-    times = measure_interleaved(good, place, plan)
-    first = next((times[n] for n in times if n != OURS), list[float]())
+
+    def again() -> dict[str, Work]:
+        found = contenders_of(workload, make(), place, plan)
+        return {name: work for name, work in found.items() if name in good}
+
+    copies = place.room(first.values) if good else 0
+    times, sittings = measure_interleaved(good, again, min(plan.sittings, 1 + copies), place, plan)
     size = "x".join(str(v) for v in extents.values())
     rows = [_row(workload, size, name, error, ours) for name, error in errors.items()]
-    flops, traffic = workload.flops(extents), workload.traffic(extents)
-    return [
-        timed(row, times[row.contender], first, flops, traffic, _peak(workload, row, plan))
-        if row.contender in times
-        else row
-        for row in rows
-    ]
+    return [_timed(replace(row, sittings=sittings), times, workload, extents, plan) for row in rows]
+
+
+def contenders_of(workload: Workload, call: Call, place: Place, plan: Plan) -> dict[str, Work]:
+    """Our call, the benchmark's peers and the caller's, on the same arrays."""
+    found: dict[str, Work] = {OURS: call.work, **place.peers(workload, call.values)}
+    for name, peer in plan.peers.items():
+        found[name] = lambda peer=peer: peer(call.values)
+    return found
 
 
 def measure_interleaved(
-    contenders: Mapping[str, Work], place: Place, plan: Plan
-) -> dict[str, list[float]]:
-    """Times per contender, one per round; more rounds than asked for while an interval is wide."""
-    found = Interleaved({n: place.sampler(w, plan.inner) for n, w in contenders.items()}, plan.seed)
-    found.warm(plan.warm)
-    found.run(plan.rounds)
-    for _ in range(MOST - 1):
-        if all(is_narrow(times) for times in found.times.values()):
+    first: Mapping[str, Work],
+    again: Callable[[], Mapping[str, Work]],
+    sittings: int,
+    place: Place,
+    plan: Plan,
+) -> tuple[dict[str, list[float]], int]:
+    """Times per contender, one per round, sitting after sitting; and how many sittings there were.
+
+    A sitting has arrays of its own, made by `again`: where they lie changes a time by some percent.
+    All have as many rounds; more than asked for while an interval is wide.
+    """
+    share = -(-plan.rounds // sittings)
+    found: list[Interleaved] = []
+    for number in range(sittings):
+        contenders = again() if number else first
+        samplers = {n: place.sampler(w, plan.inner) for n, w in contenders.items()}
+        found.append(Interleaved(samplers, plan.seed + number))
+    found[0].warm(plan.warm)
+    times: dict[str, list[float]] = {}
+    for _ in range(MOST):
+        for sitting in found:
+            sitting.run(share)
+        times = {n: [t for sitting in found for t in sitting.times[n]] for n in first}
+        if all(is_narrow(t) for t in times.values()):
             break
-        found.run(plan.rounds)
-    return found.times
+    return times, sittings
 
 
 def is_narrow(times: Sequence[float]) -> bool:
@@ -147,6 +187,13 @@ def _row(workload: Workload, size: str, name: str, error: float, ours: Ours) -> 
     return Row(workload.name, size, name, "", error, passed, arithmetic.NAMES.get(kind, ""), same)
 
 
-def _peak(workload: Workload, row: Row, plan: Plan) -> float:
+def _timed(
+    row: Row, times: Mapping[str, list[float]], workload: Workload, extents: Extents, plan: Plan
+) -> Row:
+    """The row with its times, where it was timed."""
+    if row.contender not in times:
+        return row
+    peer = next((times[n] for n in times if n != OURS), list[float]())
     kind = workload.unit if row.ours else arithmetic.of_peer(workload, row.contender)
-    return plan.peaks.get(kind, math.nan)
+    flops, traffic = workload.flops(extents), workload.traffic(extents)
+    return timed(row, times[row.contender], peer, flops, traffic, plan.peaks.get(kind, math.nan))

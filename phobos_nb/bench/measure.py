@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phobos_nb.bench import arithmetic
-from phobos_nb.bench.harness import Ours, Plan, outputs_of, run_workload
+from phobos_nb.bench.harness import Call, Ours, Plan, run_workload
 from phobos_nb.bench.place import Gpu, Place
 from phobos_nb.bench.row import Row
 from phobos_nb.bench.table import ALIASES, WORKLOADS
@@ -83,32 +83,28 @@ def resize(workload: Workload, size: Extents | str | int) -> Extents:
 def measure_kernel(
     workload: Workload, kernel: Kernel, sizes: Iterable[Extents], place: Place, plan: Plan
 ) -> Iterator[Row]:
-    """The rows of a benchmark, size by size, as they come."""
+    """The rows of a benchmark, size by size; after a search of each where the plan asks for it."""
     for extents in sizes:
-        values = place.values(workload, kernel, extents, plan.seed)
-        ours = make_ready(workload, kernel, place, values, extents, plan)
-        yield from run_workload(workload, ours, place, values, extents, outputs_of(kernel), plan)
+        if plan.search:
+            values = place.values(workload, kernel, extents, plan.seed)
+            kernel.tune(**values, reference=workload.answer, rounds=plan.rounds, seed=plan.seed)
+
+        def describe(call: Call, extents: Extents = extents) -> Ours:
+            return _ours(workload, kernel, extents, place, plan, call)
+
+        yield from run_workload(workload, kernel, extents, place, plan, describe)
 
 
-def make_ready(
-    workload: Workload,
-    kernel: Kernel,
-    place: Place,
-    values: Mapping[str, Any],
-    extents: Extents,
-    plan: Plan,
+def _ours(
+    workload: Workload, kernel: Kernel, extents: Extents, place: Place, plan: Plan, call: Call
 ) -> Ours:
-    """Our call as any call would make it, after a search where the plan asks for one."""
-    if plan.search:
-        kernel.tune(**values, reference=workload.answer, rounds=plan.rounds, seed=plan.seed)
-    target = resolve(kernel.options).target
     chosen = _chosen(kernel, extents, place, plan)
-    call = kernel.bind(**values)
-    contract = getattr(call, "contract", None)
+    contract = getattr(call.work, "contract", None)
     if contract is None:
-        return Ours(call, kernel.constants_for(extents, target, place.name), chosen, "NumPy")
+        target = resolve(kernel.options).target
+        return Ours(kernel.constants_for(extents, target, place.name), chosen, "NumPy")
     words = arithmetic.of_ours(workload, kernel, contract.constants, contract.target)
-    return Ours(call, contract.constants, chosen, words)
+    return Ours(contract.constants, chosen, words)
 
 
 def _chosen(kernel: Kernel, extents: Extents, place: Place, plan: Plan) -> str:

@@ -30,6 +30,10 @@ class Place(Protocol):
         """The workload's own peers, as far as they run here."""
         ...
 
+    def room(self, values: Values) -> int:
+        """For how many more sets of such arguments there is memory to spare."""
+        ...
+
     def sampler(self, work: Work, inner: int) -> Callable[[], float]:
         """A function that makes one sample, in milliseconds per call."""
         ...
@@ -78,6 +82,13 @@ class Gpu:
         """All of them."""
         return workload.peers(values)
 
+    def room(self, values: Values) -> int:
+        """Half of the free memory is to spare: peers need some of their own."""
+        from phobos_nb.cuda.driver import cupy
+
+        free, _ = cupy().cuda.runtime.memGetInfo()
+        return int(free // 2 // max(1, sum(getattr(v, "nbytes", 0) for v in values.values())))
+
     def sampler(self, work: Work, inner: int) -> Callable[[], float]:
         """Timed by events, in a CUDA graph where it can be captured."""
         from phobos_nb.cuda.timing import sampler
@@ -113,6 +124,10 @@ class Cpu:
     def peers(self, workload: Workload, values: Values) -> Contenders:  # noqa: ARG002 - as on the GPU
         """None: they need the GPU."""
         return {}
+
+    def room(self, values: Values) -> int:
+        """A machine that can run the meaning has room for a few."""
+        return 3 if sum(getattr(v, "nbytes", 0) for v in values.values()) < 2**30 else 0
 
     def sampler(self, work: Work, inner: int) -> Callable[[], float]:
         """Timed by the clock."""

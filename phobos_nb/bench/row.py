@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
@@ -18,7 +19,8 @@ class Row:
     """One contender's result. Times are milliseconds per call; error is ||out - answer|| / ||answer||.
 
     chosen: where our constants come from: "pinned", "searched", "recorded" or "default". passed: whether
-    the error is within the tolerance. times: one per interleaved round, none of ours when it was wrong.
+    the error is within the tolerance. times: one per interleaved round, none of ours when it was wrong;
+    in equal parts of as many sittings, each with arrays of its own.
     low, high: of the median's 95 % interval. ratio: of the first peer's times to this one's, round by
     round: above 1 is faster than that peer.
     """
@@ -33,6 +35,7 @@ class Row:
     same_precision: bool = True
     chosen: str = ""
     times: tuple[float, ...] = ()
+    sittings: int = 1
     median: float = math.nan
     low: float = math.nan
     high: float = math.nan
@@ -53,6 +56,12 @@ class Row:
     def key(self) -> tuple[str, str, str]:
         """What the same row of another run has in common with this one."""
         return self.workload, self.size, self.contender
+
+    @property
+    def levels(self) -> list[float]:
+        """The median of each sitting."""
+        share = len(self.times) // self.sittings
+        return [statistics.median(self.times[i * share : (i + 1) * share]) for i in range(self.sittings)]
 
     def figures(self) -> dict[str, Any]:
         """Everything but the single times."""

@@ -63,8 +63,15 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rounds",
         type=positive,
-        default=25,
-        help="interleaved rounds, up to four times as many where times vary (default: 25)",
+        default=28,
+        help="interleaved rounds, up to four times as many where times vary (default: 28)",
+    )
+    parser.add_argument(
+        "--sittings",
+        type=positive,
+        default=4,
+        metavar="N",
+        help="sets of arrays that share the rounds, as far as memory allows (default: 4)",
     )
     parser.add_argument("--inner", type=positive, default=4, help="calls per round (default: 4)")
     parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -12,17 +13,21 @@ from phobos_nb.bench.row import OURS, Row, timed
 ROW = Row("gemm_fp32", "4096x4096x4096", OURS, "TILE_M=128", 1e-7, True)
 
 
-def one_run(seed: int, scale: float = 1.0, rounds: int = 25) -> Row:
-    """Times of one process: its own level (0.4 %), a drift of 1 %, skewed noise, outliers of 20 %."""
+def one_run(seed: int, scale: float = 1.0, rounds: int = 28, *, placed: float = 0.004) -> Row:
+    """Times of one process: its own level (0.3 %), that of each of four sets of arrays, a drift of 1 %.
+
+    Each call has skewed noise, one in 20 takes 20 % longer. placed: how much sets of arrays differ.
+    """
     rng = random.Random(seed)
-    level, phase = scale * (1 + rng.gauss(0, 0.004)), rng.random() * 6
+    level, phase = scale * (1 + rng.gauss(0, 0.003)), rng.random() * 6
+    levels = [level * (1 + rng.gauss(0, placed)) for _ in range(4)]
     times = [
-        level
+        levels[i * 4 // rounds]
         * (1 + 0.005 * math.sin(phase + i / 8))
         * (1 + abs(rng.gauss(0, 0.004)) + (0.2 if rng.random() < 0.05 else 0.0))
         for i in range(rounds)
     ]
-    return timed(ROW, times, [], 1e9, 0, math.nan)
+    return timed(replace(ROW, sittings=4), times, [], 1e9, 0, math.nan)
 
 
 def test_a_slowdown_of_five_percent_is_caught():
@@ -36,6 +41,27 @@ def test_an_unchanged_kernel_is_hardly_ever_flagged():
     found = [change(one_run(2 * i), one_run(2 * i + 1)).verdict for i in range(400)]
     assert found.count("same") >= 380
     assert found.count("slower") <= 4
+
+
+def test_where_arrays_lie_may_matter_more():
+    """With sets of arrays that differ by 1 %, so that rounds are added: as sure as without."""
+    runs = [one_run(i, rounds=112, placed=0.01) for i in range(400)]
+    slower = [one_run(1000 + i, 1.05, 112, placed=0.01) for i in range(200)]
+    caught = [change(now, then).verdict for now, then in zip(slower, runs, strict=False)]
+    assert caught.count("slower") >= 190
+    again = [change(runs[i], runs[i + 200]).verdict for i in range(200)]
+    assert again.count("same") >= 190
+    assert again.count("slower") <= 4
+
+
+def test_slower_means_slower_in_every_sitting():
+    """One set of arrays as fast as before, three 5 % slower: not called slower."""
+    then = timed(replace(ROW, sittings=4), [1.0] * 28, [], 0, 0, math.nan)
+    now = timed(replace(ROW, sittings=4), [1.0] * 7 + [1.05] * 21, [], 0, 0, math.nan)
+    assert now.levels == [1.0, 1.05, 1.05, 1.05]
+    assert change(now, then).verdict == "same"
+    all_slower = timed(replace(ROW, sittings=4), [1.05] * 28, [], 0, 0, math.nan)
+    assert change(all_slower, then).verdict == "slower"
 
 
 def test_a_speedup_of_five_percent_is_named():

@@ -70,6 +70,35 @@ def test_code_is_asked_whether_it_uses_tensor_cores():
     assert not uses_tensor_cores(kernel, {"TILE_M": 64, "SOMETHING": 1}, "sm_80")
 
 
+def test_every_sitting_has_arrays_of_its_own():
+    """Four sets, of which two are alive at any time at least, all verified to hold the same values."""
+    seen = []
+
+    def peer(values):
+        seen.append((id(values["X"]), float(values["X"].sum())))
+
+    plan = {"rounds": 8, "inner": 1, "warm": 0.0, "peers": {"peer": peer}}
+    rows = measure("saxpy_fp32", examples=EXAMPLES, sizes=[4096], place=Cpu(), **plan)
+    assert rows[0].sittings == 4
+    assert len(rows[0].levels) == 4
+    assert len({address for address, _ in seen}) == 4
+    assert len({total for _, total in seen}) == 1
+
+
+def test_sittings_are_as_many_as_memory_allows():
+    """Where there is room for one more set, two; the rounds asked for are still made."""
+
+    class Small(Cpu):
+        def room(self, values):
+            return 1
+
+    (row,) = measure(
+        "saxpy_fp32", examples=EXAMPLES, sizes=[64], place=Small(), rounds=9, inner=1, warm=0.0
+    )
+    assert row.sittings == 2
+    assert len(row.times) % 10 == 0
+
+
 def test_rounds_are_added_until_intervals_are_narrow():
     """Steady times are narrow at 25; those that vary by 10 % are not."""
     rng = np.random.default_rng(0)
