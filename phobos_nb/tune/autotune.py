@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -41,6 +42,7 @@ from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.runner import LiveRunner, Local
 from phobos_nb.tune.search import Event, Listener, Peer, Search
 from phobos_nb.tune.settings import Settings, Shape, split
+from phobos_nb.tune.shared_compiles import SharedCompiles
 from phobos_nb.tune.snapshot import Snapshot, lay_out, take
 from phobos_nb.tune.space import Space, space_of
 from phobos_nb.tune.worker import Worker
@@ -163,16 +165,17 @@ class Session:
 
         measured: what need not be measured again, by default what the record of earlier searches holds.
         """
-        arrays = take(self.call.arrays, self.values, self.place.to_host)
-        references = self.references(arrays)
-        self.checked = references.source
         before = self.before()
         known: Mapping[str, Outcome] = measured or {}
         if measured is None and before is not None and self.settings.resume:
             known = before.outcomes
         old = {n: o for n, o in known.items() if o.constants in self.space}
         shown = progress(self.title) if self.settings.listener is None else None
-        with self.executor() as executor:
+        with self.executor() as compilers:
+            executor = self.begin_compiling(compilers, old)
+            arrays = take(self.call.arrays, self.values, self.place.to_host)
+            references = self.references(arrays)
+            self.checked = references.source
             runner = self.runner(executor, self.task(arrays, references))
             try:
                 search = self.search(runner, old, before, shown or self.settings.listener)
@@ -187,6 +190,21 @@ class Session:
             self.kernel.choose_anew()
         found = restricted(record, self.space)
         return Tuning(found, self.kernel, fresh=len(found.outcomes) - len(old.keys() & found.outcomes))
+
+    def begin_compiling(self, executor: Executor, known: Mapping[str, Outcome]) -> Executor:
+        """The executor with the first configurations under way, while answers are still computed.
+
+        Where the strategy says by itself which are first; it then finds them compiled, or nearly.
+        """
+        shared = SharedCompiles(executor)
+        if self.settings.strategy == "exhaustive" and self.place.compiles:
+            first = (c for c in self.space if label(c) not in known)
+            most = self.width if self.settings.trials is None else min(self.width, self.settings.trials)
+            for constants in islice(first, most):
+                function, job = self.job(constants)
+                if isinstance(job, CompileJob):
+                    shared.submit(function, job)
+        return shared
 
     def references(self, arrays: Mapping[str, Snapshot]) -> References:
         """What outputs are checked against."""

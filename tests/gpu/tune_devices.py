@@ -1,6 +1,6 @@
 """One search on one GPU and on all GPUs of a machine: at most 0.6 of the time on two.
 
-usage: python -m tests.gpu.tune_devices OUT.json [--size 8192] [--samples 8] [--dask]
+usage: python -m tests.gpu.tune_devices OUT.json [--size 8192] [--samples 20] [--dask]
 
 The 64 configurations of gemm_fp32, each search from nothing: its own cache of compiled code, no record.
 With --dask, a smaller search on a LocalCluster with a worker per GPU, which compiles and measures.
@@ -103,7 +103,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=Path)
     parser.add_argument("--size", type=int, default=8192)
-    parser.add_argument("--samples", type=int, default=8)
+    parser.add_argument("--samples", type=int, default=20)
     parser.add_argument("--dask", action="store_true")
     parsed = parser.parse_args()
     values = arrays(parsed.size)
