@@ -1,6 +1,6 @@
 """One search on one GPU and on all GPUs of a machine: at most 0.6 of the time on two.
 
-usage: python -m tests.gpu.tune_devices OUT.json [--size 8192] [--samples 20] [--dask]
+usage: python -m tests.gpu.tune_devices OUT.json [--size 8192] [--samples 16] [--dask]
 
 The 64 configurations of gemm_fp32, each search from nothing: its own cache of compiled code, no record.
 With --dask, a smaller search on a LocalCluster with a worker per GPU, which compiles and measures.
@@ -79,14 +79,14 @@ def on_cluster(count: int) -> dict[str, Any]:
     """The search with a Dask worker per GPU that measures, and compiles."""
     from distributed import Client, LocalCluster
 
-    values = {n: v[:2048, :2048].copy() if hasattr(v, "shape") else v for n, v in arrays(2048).items()}
+    values = arrays(2048)
     with (
         LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         (gemm,) = ph.load("examples/gemm_fp32.ph")
         tuning = gemm.tune(
-            **values, devices=client, reference=reference, remember=False, resume=False,
+            **values, devices=client, executor=client.get_executor(), reference=reference, remember=False, resume=False,
             choices={"TILE_M": [64, 128], "TILE_N": [128, 256], "TILE_K": [8, 16]},
             listener=lambda event: None,
         )  # fmt: skip
@@ -103,7 +103,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=Path)
     parser.add_argument("--size", type=int, default=8192)
-    parser.add_argument("--samples", type=int, default=20)
+    parser.add_argument("--samples", type=int, default=16)
     parser.add_argument("--dask", action="store_true")
     parsed = parser.parse_args()
     values = arrays(parsed.size)
