@@ -86,7 +86,8 @@ def on_cluster(count: int) -> dict[str, Any]:
     ):
         (gemm,) = ph.load("examples/gemm_fp32.ph")
         tuning = gemm.tune(
-            **values, devices=client, executor=client.get_executor(), reference=reference, remember=False, resume=False,
+            **values, devices=client, executor=client.get_executor(), reference=reference,
+            remember=False, resume=False,
             choices={"TILE_M": [64, 128], "TILE_N": [128, 256], "TILE_K": [8, 16]},
             listener=lambda event: None,
         )  # fmt: skip
