@@ -13,7 +13,6 @@ from phobos_nb.bench.place import Gpu, Place
 from phobos_nb.bench.row import Row
 from phobos_nb.bench.table import ALIASES, WORKLOADS
 from phobos_nb.bench.workload import Extents, Workload
-from phobos_nb.compilation import remembered
 from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.module import load_with
@@ -111,7 +110,7 @@ def _chosen(kernel: Kernel, extents: Extents, place: Place, plan: Plan) -> str:
     if plan.search:
         return "searched"
     identity = kernel.identity(extents, resolve(kernel.options).target, place.name)
-    if remembered.best(identity) is not None:
+    if kernel.remembered(identity).choose(identity) is not None:
         return "recorded"
     return "pinned" if kernel.options.constants else "default"
 
