@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
+import numpy as np
+
+from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.make import random_arguments
 from phobos_nb.arguments.match import name_arguments
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import TensorParameter
+from phobos_nb.tune.snapshot import PITCH, Snapshot, lay_out, take
 
 LINE_EXTENT = 1 << 20
 """Assumed for a kernel with one extent, an elementwise one."""
@@ -37,11 +42,50 @@ def call_values(
         known = {p.name: 0 for p in kernel.parameters}
         name_arguments(kernel.name, kernel.parameters, (), {**known, **strange})
     extents = {s: given.get(s, _assumed(kernel, s, len(symbols))) for s in symbols}
-    import numpy as np
-
     random = np.random.default_rng(0)
     made = random_arguments(kernel.name, kernel.parameters, {**given, **extents}, random)
     return kernel, _on_gpu({p.name: made[p.name] for p in kernel.parameters}), True
+
+
+def laid_out(snapshots: Mapping[str, Snapshot]) -> dict[str, Any]:
+    """NumPy arrays like the snapshots', in memory that begins at a multiple of `PITCH`.
+
+    The simulator takes the memory that an array is part of to begin there, as on a GPU.
+    """
+    return {name: _rooted(array) for name, array in lay_out(snapshots, np).items()}
+
+
+def rooted_copies(
+    described: Mapping[str, ArrayDescription], values: Mapping[str, Any]
+) -> dict[str, Snapshot]:
+    """Snapshots of NumPy arrays whose memory is taken to begin at a multiple of `PITCH` too."""
+    found = take(described, values, np.asarray)
+    return {n: replace(s, offset=_offset(values[n]) % PITCH) for n, s in found.items()}
+
+
+def _offset(array: Any) -> int:
+    """Bytes from the beginning of the memory that an array is part of to its first element."""
+    return _address(array) - _address(_root(array))
+
+
+def _root(array: Any) -> Any:
+    while isinstance(array.base, np.ndarray):
+        array = cast(Any, array.base)
+    return array
+
+
+def _rooted(array: Any) -> Any:
+    """The same memory as part of an array that begins at the first multiple of `PITCH` in it."""
+    root = _root(array)
+    start = -_address(root) % PITCH
+    memory = np.frombuffer(root.data, np.uint8, offset=start)
+    return np.ndarray(
+        array.shape, array.dtype, memory, _address(array) - _address(memory), array.strides
+    )
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def _assumed(kernel: Kernel, symbol: str, symbols: int) -> int:

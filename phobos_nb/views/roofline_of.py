@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from phobos_nb.compilation.call import SolvedCall, host_values, on_device, solve
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import resolve
@@ -21,7 +19,7 @@ from phobos_nb.tune.place import Gpu, Host, Place
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.snapshot import Snapshot, lay_out, take
 from phobos_nb.views.roofline import Point, RooflineView, point, text
-from phobos_nb.views.roofline_arguments import call_values
+from phobos_nb.views.roofline_arguments import call_values, laid_out, rooted_copies
 from phobos_nb.views.roofline_count import count
 from phobos_nb.views.roofline_html import page
 from phobos_nb.views.roofline_roofs import Roofs, nominal
@@ -123,7 +121,7 @@ class Looked:
         device = self.place.name if self.there else ""
         self.call = solve(kernel, self.values, self.place.describe, grid, self.target, device)
         self.snapshots = take(self.call.arrays, self.values, self.place.to_host) if self.there else {}
-        self.host = {**self.values, **lay_out(self.snapshots, np)}
+        self.host = {**self.values, **laid_out(self.snapshots)}
 
     @property
     def bytes(self) -> int:
@@ -133,7 +131,7 @@ class Looked:
 
     def copies(self) -> dict[str, Snapshot]:
         """The arrays as plain data."""
-        return self.snapshots or take(self.call.arrays, self.values, self.place.to_host)
+        return self.snapshots or rooted_copies(self.call.arrays, self.values)
 
     @property
     def chosen(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Roofs measured on the GPU by three kernels of our own, once per device, kept on disk."""
+"""Roofs measured on the GPU by four kernels of our own, once per device, kept on disk."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ COPY_BYTES = 1 << 29
 """Of one array of `copy`: far more than any L2 cache."""
 
 ROW = 4096
-"""Elements of a row of `walk`."""
+"""Elements of a row of `walk` and of `read`."""
+
+READ_ROWS = 32
+"""Rows that each CTA of `read` adds up."""
 
 WALK_SHARE = 4
 """`walk` reads a quarter of the L2 cache again and again, which also fits each half of a split one."""
@@ -108,7 +111,7 @@ def card_of_driver(device: int, name: str) -> Card:
 
 
 def probes(target: Target) -> Module:
-    """The three kernels, for a target."""
+    """The four kernels, for a target."""
     text = files("phobos_nb.views").joinpath("roofline_probe.ph").read_text("utf-8")
     return module_of(Source(text, "roofline_probe.ph"), CompileOptions(target.name))
 
@@ -123,7 +126,7 @@ def measure(target: Target, device: int) -> dict[str, float]:
     kernels = probes(target)
     return {
         FMA: _multiply_add(module, kernels, sms),
-        DRAM: _copy(module, kernels),
+        DRAM: max(_copy(module, kernels), _read(module, kernels)),
         L2: _walk(module, kernels, sms, l2),
     }
 
@@ -139,6 +142,13 @@ def _copy(module: Any, kernels: Module) -> float:
     x = module.zeros(COPY_BYTES // 4, "f4")
     y = module.empty_like(x)
     return 2.0 * COPY_BYTES / _seconds(kernels.copy.bind(x, y))
+
+
+def _read(module: Any, kernels: Module) -> float:
+    """Reads alone: DRAM loses time where it turns from reading to writing."""
+    x = module.zeros((COPY_BYTES // (4 * ROW), ROW), "f4")
+    y = module.empty((len(x) // READ_ROWS, ROW), "f4")
+    return (x.nbytes + y.nbytes) / _seconds(kernels.read.bind(x, y))
 
 
 def _walk(module: Any, kernels: Module, sms: int, l2: int) -> float:

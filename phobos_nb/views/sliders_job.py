@@ -18,9 +18,10 @@ from phobos_nb.language.aliasing import in_place_pairs
 from phobos_nb.tune.compile_job import Compiled, KernelText, facts_of, reasons
 from phobos_nb.tune.limits import refusal_of_code
 from phobos_nb.tune.outcome import Constants
-from phobos_nb.tune.snapshot import Snapshot, lay_out
+from phobos_nb.tune.snapshot import Snapshot
 from phobos_nb.views.compilation import CompilationView
 from phobos_nb.views.from_compilation import brief_of
+from phobos_nb.views.roofline_arguments import laid_out
 from phobos_nb.views.roofline_count import MOST_BYTES, Counted, count
 from phobos_nb.views.roofline_of import Looked
 
@@ -101,7 +102,7 @@ def compiled(looked: Looked, constants: Constants) -> Outcome:
 def _arguments(kernel: Kernel, call: Call) -> dict[str, Any]:
     """NumPy arrays and scalars by name, in the order of the signature."""
     if call.arrays:
-        known = {**call.values, **lay_out(call.arrays, np)}
+        known = {**call.values, **laid_out(call.arrays)}
         return {p.name: known[p.name] for p in kernel.parameters}
     untouched = {
         p.name: _empty(p, call.extents) for p in kernel.parameters if isinstance(p, TensorParameter)

@@ -16,6 +16,7 @@ from phobos_nb.tune.runner import LiveRunner
 from phobos_nb.tune.settings import Settings
 from phobos_nb.tune.snapshot import take
 from phobos_nb.tune.statistics import estimate
+from phobos_nb.tune.worker import Worker
 from phobos_nb.views.roofline_of import Looked
 from phobos_nb.views.sliders import Timing
 
@@ -56,7 +57,9 @@ class Stopwatch:
             session = Session(looked.kernel, looked.values, looked.grid, self._settings)
             arrays: Any = take(session.call.arrays, session.values, session.place.to_host)
             task = session.task(arrays, session.references(arrays))
-            runner = session.runner(ThreadPoolExecutor(1), task)
+            bench = Worker(session.place.bench, task)
+            nothing = ThreadPoolExecutor(1)  # configurations come compiled
+            runner = LiveRunner(nothing, 1, session.job, bench, self._settings.timeout)
             self._peers = {
                 name: statistics.median(peer.time() for _ in range(SAMPLES))
                 for name, peer in session.peers().items()

@@ -17,7 +17,7 @@ from phobos_nb.target import get
 from phobos_nb.target.cards import card_of
 from phobos_nb.views.roofline import RooflineView, point, slots
 from phobos_nb.views.roofline_count import Counted, parts
-from phobos_nb.views.roofline_probe import LINE, ROW, UNROLLED, probes
+from phobos_nb.views.roofline_probe import LINE, READ_ROWS, ROW, UNROLLED, probes
 from phobos_nb.views.roofline_roofs import DRAM, FMA, SHARED, TENSOR, Roofs, amount, nominal
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -250,6 +250,9 @@ def test_the_probes_do_what_their_rates_are_taken_from() -> None:
     x = np.ones(2 * LINE, np.float32)
     found = kernels.multiply_add.simulate(x, x.copy(), np.float32(0.5), np.float32(0.25), 3)
     assert found.flops == {"f32 fma": 2 * UNROLLED * 3 * x.size}
+    tall, few = np.ones((2 * READ_ROWS, ROW), np.float32), np.zeros((2, ROW), np.float32)
+    added = kernels.read.simulate(tall, few, races=False)
+    assert sum(a.bytes for a in added.global_accesses) == tall.nbytes + few.nbytes
     rows, out = np.ones((40, ROW), np.float32), np.zeros((2, ROW), np.float32)
     walked = kernels.walk.simulate(rows, out, 5, races=False)
     assert sum(a.bytes for a in walked.global_accesses if a.kind == "load") == 2 * 5 * ROW * 4

@@ -344,6 +344,20 @@ kernel twice(X: tensor<f32>[N], Y: tensor<f32>[N]) {
     found.close()
 
 
+def test_arrays_count_as_they_lie() -> None:
+    """Sent to the process they keep strides and alignment: requested bytes are those of `roofline`."""
+    whole = np.ones((64, 96), np.float32)
+    a, b, c = whole[:, 32:], np.ones((64, 64), np.float32), np.ones((64, 65), np.float32)[:, 1:]
+    kernel = gemm()
+    found = sliders_of(kernel, a, b, c, 1.0, 0.0)
+    view = found.wait(LONG)
+    assert view.roofline is not None
+    slid = view.roofline.points[-1].requested_bytes
+    alone = kernel.roofline(a, b, c, 1.0, 0.0, configurations=[view.constants])
+    assert slid == alone.points[0].requested_bytes
+    found.close()
+
+
 def test_the_callers_arrays_stay_as_they_are() -> None:
     """C is written by the kernel, not by its sliders."""
     a, b, c = (np.ones((64, 64), np.float32) for _ in range(3))
