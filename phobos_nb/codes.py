@@ -64,6 +64,7 @@ CODES: dict[str, str] = {
     "PH512": "tensor-core code is not generated",
     "PH513": "more sums than a thread has registers",
     "PH514": "a loop that is split among CTAs, or is not",
+    "PH516": "a barrier that the kernel does not have",
     "PH520": "an operation that is not lowered to threads",
     "PH600": "the generated CUDA C++ was refused",
     "PH601": "NVRTC is not installed",

@@ -37,7 +37,7 @@ def compare_call(
     values = host_values(name_arguments(kernel.name, kernel.parameters, arguments, named))
     grid, configuration = options.get("grid"), resolve(kernel.options)
     call, compilation = kernel.compiled_call(values, describe_host, grid, configuration)
-    trial = _trial(kernel, call, values, options, ref)
+    trial = _trial(kernel, call, len(compilation.launches), values, options, ref)
     wanted = trial.right(trial.arrays) if trial.right else cast(Arrays, ref)
     names = result.outputs if ref is None else wanted
     return compare(result, {n: wanted[n] for n in names}, compilation.contract, tolerance, trial)
@@ -46,6 +46,7 @@ def compare_call(
 def _trial(
     kernel: Kernel,
     call: SolvedCall,
+    launches: int,
     values: Mapping[str, Any],
     options: Mapping[str, Any],
     ref: Reference | None,
@@ -56,7 +57,9 @@ def _trial(
     repeated = {k: options[k] for k in ("grid", "drop_barrier", "seed") if k in options}
 
     def simulated(arrays: Arrays, cta: Cta | None) -> Arrays:
-        some = None if cta is None else [cta[0] + call.grid[0] * (cta[1] + call.grid[1] * cta[2])]
+        some = None
+        if cta is not None and launches == 1:
+            some = [cta[0] + call.grid[0] * (cta[1] + call.grid[1] * cta[2])]
         return same.simulate(
             **repeated, ctas=some, races=False, banks=False, **arrays, **scalars
         ).outputs

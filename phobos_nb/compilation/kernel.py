@@ -143,18 +143,18 @@ class Kernel:
         if self._generic.open:
             kernel = self.for_call(arguments, named)
             return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
+        from phobos_nb.compilation.shared_names import with_shared_names
+
         values = host_values(name_arguments(self.name, self.parameters, arguments, named))
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
         configuration = resolve(replace(self.options, drop_barrier=dropped))
         call, compilation = self.compiled_call(values, describe_host, grid, configuration)
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
         modules = [x.thread_module for x in compilation.launches]
-        result = stages.simulate_plan(modules, compilation.plan, converted, call.grid, **options)
-        if not result.faults or len(compilation.launches) > 1:
-            return result
-        from phobos_nb.compilation.shared_names import with_shared_names
-
-        return with_shared_names(result, compilation.shared_memory)
+        names = [partial(with_shared_names, plan=x.shared_memory) for x in compilation.launches]
+        return stages.simulate_plan(
+            modules, compilation.plan, converted, call.grid, named=names, **options
+        )
 
     def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
         """Take the simulator's options out of a call's named arguments."""

@@ -1,4 +1,4 @@
-"""Faults in shared memory by the array that the source declares, not only by a byte of the CTA."""
+"""Findings in shared memory by the buffer and element that a byte belongs to."""
 
 from __future__ import annotations
 
@@ -6,35 +6,63 @@ import math
 from dataclasses import replace
 
 from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
-from phobos_nb.simulate.records import Fault, SimulationResult
+from phobos_nb.simulate.records import AccessRecord, Fault, Race, SimulationResult
 
 
 def with_shared_names(result: SimulationResult, plan: SharedPlan) -> SimulationResult:
-    """The result whose faults in shared memory name array and element where one array holds the byte.
+    """The result whose faults, races and counts in shared memory name the buffer there.
 
-    A byte behind all arrays counts from the last one.
+    Where several buffers share a byte, all are named. A byte behind all buffers counts from the last.
     """
-    return replace(result, faults=[_named(fault, plan) for fault in result.faults])
+    return replace(
+        result,
+        faults=[_named_fault(fault, plan) for fault in result.faults],
+        races=[_named_race(race, plan) for race in result.races],
+        accesses=[_named_access(access, plan) for access in result.accesses],
+    )
 
 
-def _named(fault: Fault, plan: SharedPlan) -> Fault:
+def _named_fault(fault: Fault, plan: SharedPlan) -> Fault:
     if fault.tensor != "shared" or len(fault.element) != 1:
         return fault
     (byte,) = fault.element
-    buffers = [b for b in plan.buffers if b.offset <= byte < b.offset + b.bytes]
+    buffers = _buffers_at(byte, plan)
     if byte >= plan.total and plan.buffers:
         buffers = [max(plan.buffers, key=lambda b: b.offset)]
     if len(buffers) != 1:
         return fault
-    return replace(fault, message=f"{fault.message}: {_element(buffers[0], byte)}")
+    extents = " x ".join(map(str, buffers[0].shape))
+    element = f"{_element(buffers[0], byte)}, where `{buffers[0].name}` has {extents} elements"
+    return replace(fault, message=f"{fault.message}: {element}")
+
+
+def _named_race(race: Race, plan: SharedPlan) -> Race:
+    if race.tensor != "shared" or len(race.element) != 1:
+        return race
+    (byte,) = race.element
+    return replace(race, name=" or ".join(_element(b, byte) for b in _buffers_at(byte, plan)))
+
+
+def _named_access(access: AccessRecord, plan: SharedPlan) -> AccessRecord:
+    if access.space != "shared":
+        return access
+    return replace(access, name=" or ".join(b.name for b in _buffers_at(access.byte, plan)))
+
+
+def _buffers_at(byte: int, plan: SharedPlan) -> list[PlacedBuffer]:
+    return [b for b in plan.buffers if b.offset <= byte < b.offset + b.bytes]
 
 
 def _element(buffer: PlacedBuffer, byte: int) -> str:
-    """Such as `s[64]`: the element at a byte of shared memory, and the array's extents."""
+    """Such as `s[64]` or `a for dot[stage 1][3, 17]`: the tile's element at a byte of shared memory."""
     rest = (byte - buffer.offset) // max(1, buffer.bytes // max(1, math.prod(buffer.shape)))
     index: list[int] = []
     for stride in buffer.strides:
         index.append(rest // max(1, stride))
         rest %= max(1, stride)
-    extents = " x ".join(map(str, buffer.shape))
-    return f"{buffer.name}[{', '.join(map(str, index))}], where `{buffer.name}` has {extents} elements"
+    stage = ""
+    if buffer.stages > 1:
+        stage = f"[stage {index.pop(0)}]"
+    if buffer.order:
+        index = [index[buffer.order.index(axis)] for axis in range(len(index))]
+    return f"{buffer.name}{stage}[{', '.join(map(str, index))}]"

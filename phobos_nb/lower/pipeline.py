@@ -134,7 +134,14 @@ def _plan_shared_memory(work: _Work) -> None:
 
 
 def _insert_barriers(work: _Work) -> None:
-    work.barriers = insert_barriers(work.kernel, work.options.drop_barrier)
+    drop = work.options.drop_barrier
+    work.barriers = insert_barriers(work.kernel, drop)
+    numbers = [b.number for b in work.barriers if b.number]
+    if drop is not None and drop not in numbers and work.options.role != "finish":
+        message = f"drop_barrier: there is no barrier {drop}"
+        have = f"its barriers are {numbers}" if numbers else "it has none"
+        work.diagnostics.error("PH516", message, work.facts.span, help=have, stage="lower")
+        work.diagnostics.raise_errors()
 
 
 def _distribute(work: _Work) -> None:

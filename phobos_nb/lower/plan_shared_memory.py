@@ -37,6 +37,7 @@ class LiveBuffer:
     line: int = 0
     pad: int = 0
     stages: int = 1
+    order: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -62,6 +63,7 @@ class PlacedBuffer:
     shape is physical (padding included), strides and pad are in elements, offset and bytes in bytes.
     swizzle names the permutation of 16-byte chunks, empty for none. line is where it is made for.
     stages: copies of the tile, one after the other; more than 1 are the first extent of the shape.
+    order: the tile's axis that each axis of a copy holds; empty where they are the same.
     """
 
     name: str
@@ -76,6 +78,7 @@ class PlacedBuffer:
     first: int
     last: int
     stages: int = 1
+    order: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,4 +160,5 @@ def _placed(buffer: LiveBuffer, offset: int) -> PlacedBuffer:
         buffer.first,
         buffer.last,
         buffer.stages,
+        buffer.order,
     )

@@ -49,6 +49,7 @@ def _live(
         last=max(_end(op, u.operation, positions) for u in op.result.uses) if own else end,
         line=at.line if at else 0,
         stages=op.stages if isinstance(op, staged.BufferOp) else 1,
+        order=op.axis_order if isinstance(op, staged.BufferOp) else (),
     )
 
 

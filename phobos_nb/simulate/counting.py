@@ -27,11 +27,21 @@ def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
     counts = m.recorder.access(site.op, site.kind, space, name, site.elements, size)
     moved = _moved(where.live, s.count, site.elements)
     record = counts.record
+    if space == "shared" and not record.executions:
+        record.byte = _first_byte(s, ref, where)
     record.executions += s.warps
     record.elements += moved
     record.bytes += moved * size
     record.masked += (s.count if s.mask is None else int(s.mask.sum())) * site.elements - moved
     _count_chunks(counts, s, site, ref, where)
+
+
+def _first_byte(s: Strand, ref: Ref, where: Located) -> int:
+    """Where in its CTA's shared memory the first lane's access begins."""
+    size = ref.dtype.itemsize
+    first = int(np.broadcast_to(where.at, (s.count,))[0]) * size
+    origin = np.asarray(ref.memory.origin(ref.dtype, s.cta[:1])).reshape(-1)
+    return first - int(origin[0]) * size
 
 
 def count_bulk(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,15 +25,19 @@ def simulate_plan(
     *,
     grid: Cta,
     ctas: Sequence[int] | None = None,
+    named: Sequence[Callable[[SimulationResult], SimulationResult]] = (),
     **options: Any,
 ) -> SimulationResult:
     """Run the thread modules of a plan, one per launch; options are those of `launch.simulate`.
 
+    named: for each launch, what gives its findings in shared memory names; by default nothing.
+
     Counts and findings of all launches are together in the result, in order. Raises `ValueError` for
     `ctas` where there are several launches: each needs what all CTAs of the one before left.
     """
+    names = named or [_unnamed] * len(modules)
     if len(modules) == 1:
-        return simulate(modules[0], plan.main, arguments, grid=grid, ctas=ctas, **options)
+        return names[0](simulate(modules[0], plan.main, arguments, grid=grid, ctas=ctas, **options))
     if ctas is not None:
         raise ValueError(f"ctas: {plan.kernel} is {len(modules)} launches, which are simulated whole")
     arrays = {t.name: np.asarray(arguments[t.name]) for t in plan.main.tensors if t.name in arguments}
@@ -43,10 +47,14 @@ def simulate_plan(
     values |= {s.name: np.full(s.shape(extents), np.nan, _TYPES[s.dtype]) for s in plan.scratch}
     results: list[SimulationResult] = []
     grids = plan.grids(grid, extents)
-    for module, step, shape in zip(modules, plan.launches, grids, strict=True):
-        results.append(simulate(module, step.contract, values, grid=shape, **options))
+    for module, step, shape, name in zip(modules, plan.launches, grids, names, strict=True):
+        results.append(name(simulate(module, step.contract, values, grid=shape, **options)))
         values |= results[-1].outputs
     return _together(results, [s.name for s in plan.scratch])
+
+
+def _unnamed(result: SimulationResult) -> SimulationResult:
+    return result
 
 
 def _together(results: Sequence[SimulationResult], scratch: Sequence[str]) -> SimulationResult:

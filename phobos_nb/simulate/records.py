@@ -93,7 +93,8 @@ class Race:
     """Two accesses to one unit of memory with no synchronisation between them.
 
     `first` came earlier in the simulated order; threads are numbered within their CTAs. `tensor` is
-    "shared" or a parameter's name, `element` a byte offset or the element's index.
+    "shared" or a parameter's name, `element` a byte offset or the element's index. `name` is the element
+    of the buffer that holds the byte, such as `a[stage 1][3, 17]`, where it is known.
     """
 
     kind: RaceKind
@@ -106,14 +107,31 @@ class Race:
     tensor: str
     element: tuple[int, ...]
     count: int = 1
+    name: str = ""
+
+    @property
+    def where(self) -> str:
+        """The element; of shared memory its byte too."""
+        place = f"{self.tensor}[{', '.join(map(str, self.element))}]"
+        return f"{self.name} ({place})" if self.name else place
 
     def __str__(self) -> str:
-        where = f"{self.tensor}[{', '.join(map(str, self.element))}]"
-        who = f"thread {self.second_thread} against thread {self.first_thread}"
-        if self.first_cta != self.second_cta:
-            who += f", CTA {self.second_cta} against {self.first_cta}"
+        first = f"{self.first} by {_thread(self.first_thread)}"
+        second = f"{self.second} by {_thread(self.second_thread)}"
+        if self.first_cta == self.second_cta:
+            ctas = f", both of CTA {self.first_cta}"
+        else:
+            first, second, ctas = (
+                f"{first} of CTA {self.first_cta}",
+                f"{second} of CTA {self.second_cta}",
+                "",
+            )
         often = counted(self.count, "time")
-        return f"{self.kind}: {self.second} and {self.first} on {where}, {who} ({often})"
+        return f"{self.kind} on {self.where}: {second} and {first}{ctas} ({often})"
+
+
+def _thread(number: int) -> str:
+    return f"thread {number} (warp {number // 32} lane {number % 32})"
 
 
 @dataclass
@@ -122,7 +140,8 @@ class AccessRecord:
 
     executions: warps that issued it. elements: elements moved; masked: elements a mask left out.
     wavefronts and fewest_wavefronts: shared memory, `None` where the hardware shows no number.
-    lines, sectors: 128-byte lines and 32-byte sectors of global memory touched.
+    lines, sectors: 128-byte lines and 32-byte sectors of global memory touched. byte: of shared memory,
+    where the first lane accessed first; name: the buffer there, where it is known.
     """
 
     place: Place
@@ -140,6 +159,8 @@ class AccessRecord:
     fewest_lines: int = 0
     sectors: int = 0
     fewest_sectors: int = 0
+    byte: int = 0
+    name: str = ""
 
     @property
     def conflicts(self) -> int | None:
@@ -229,8 +250,9 @@ class SimulationResult:
         yield from _first("race", self.races)
         for access in self.bank_conflicts[:3]:
             if access.conflicts:
+                of = f" on {access.name}" if access.name else ""
                 yield (
-                    f"bank conflicts: {access.conflicts:,} at {access.place}, "
+                    f"bank conflicts: {access.conflicts:,} at {access.place}{of}, "
                     f"{counted(access.wavefronts or 0, 'wavefront')}"
                 )
         yield f"{counted(self.masked, 'element')} masked out"

@@ -1,5 +1,6 @@
 """The whole path of one kernel: every stage, kept with its time, for targets and options."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -123,6 +124,38 @@ def test_a_dropped_barrier_is_a_race():
         races = kernel.simulate(a, a, a.copy(), 1.0, 0.0, drop_barrier=number).races
         assert {r.first.line for r in races} <= {22, 23, 24, 25}
         assert races
+
+
+def test_a_race_names_the_tile_and_both_threads():
+    """Buffer, stage and element of the operand tile, its byte, and CTA, warp and lane of both."""
+    a = np.ones((32, 40), np.float32)
+    races = gemm().simulate(a, a.T.copy(), np.ones((32, 32), np.float32), 1.0, 0.0, drop_barrier=1).races
+    first = next(r for r in races if r.kind == "read after write" and r.name.startswith("a for dot"))
+    assert re.fullmatch(r"a for dot\[stage \d\]\[\d+, \d+\]", first.name)
+    thread = r"thread \d+ \(warp \d+ lane \d+\)"
+    assert re.search(
+        r"read after write on a for dot\[stage \d\]\[\d+, \d+\] \(shared\[\d+\]\): "
+        rf"vector.load at line 25:12 by {thread} and nvgpu.device_async_copy at line 23:13 by {thread}, "
+        r"both of CTA \(\d, \d, 0\) \([\d,]+ times\)",
+        str(first),
+    )
+
+
+def test_bank_conflicts_name_the_tile():
+    """A transpose through unpadded rows of 32: conflicts on the author's array `s`."""
+    text = EXAMPLES.joinpath("transpose_shared.ph").read_text("utf-8").replace("[32, 33]", "[32, 32]")
+    (kernel,) = ph.compile(text, chip="sm_80")
+    x = np.ones((32, 32), np.float32)
+    worst = kernel.simulate(x, x.copy()).bank_conflicts[0]
+    assert worst.name == "s"
+    assert worst.conflicts == 32 * 31
+
+
+def test_a_barrier_that_is_not_there_cannot_be_dropped():
+    """PH516 lists the numbers that there are."""
+    with pytest.raises(ph.PhobosError, match=r"PH516.*no barrier 9") as caught:
+        _ = gemm().compile(drop_barrier=9).barriers
+    assert "its barriers are [1" in caught.value.diagnostics[0].help
 
 
 @pytest.mark.nvrtc
