@@ -84,3 +84,38 @@ def offsets(
     within, chunk = mn * itemsize % row, mn * itemsize // row
     far, near = (leading, stride) if mode else (stride, leading)
     return within + chunk * far + k % GROUP * row + k // GROUP * near
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An operand in shared memory of `size` bytes: its descriptor, rows of m or n, depth, itemsize."""
+
+    bits: int
+    rows: int
+    depth: int
+    itemsize: int
+    mn_major: bool
+    size: int
+
+    @property
+    def end(self) -> int:
+        """One past the last byte that it reads."""
+        return _placed(self)[1]
+
+
+@lru_cache(maxsize=256)
+def _placed(p: Placed, /) -> tuple[Ints, int]:
+    found = addresses(Descriptor.of(p.bits), (p.rows, p.depth), p.itemsize, mn_major=p.mn_major)
+    return np.minimum(found, p.size - p.itemsize), int(found.max()) + p.itemsize
+
+
+def addresses_in(p: Placed) -> Ints:
+    """The byte address of each element, clipped to the memory."""
+    return _placed(p)[0]
+
+
+@lru_cache(maxsize=1024)
+def units_in(p: Placed, rows: tuple[int, int], unit: int, /) -> Ints:
+    """The units of `unit` bytes, no more than an element has, that some rows lie in, each once."""
+    found = addresses_in(p)[rows[0] : rows[1]].reshape(-1, 1) + np.arange(0, p.itemsize, unit)
+    return np.unique(found // unit)

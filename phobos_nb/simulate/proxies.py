@@ -10,7 +10,7 @@ learns the clock that `finish` gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,19 +79,31 @@ class Numbering:
 
 
 def begin(
-    m: Machine, who: Issuer, memory: Memory, dtype: DTypeLike, positions: Ints, *, writes: bool
+    m: Machine,
+    who: Issuer,
+    memory: Memory,
+    dtype: DTypeLike,
+    positions: Ints,
+    *,
+    writes: bool,
+    units: Callable[[int], Ints] | None = None,
 ) -> UnderWay | None:
     """Start reading or writing elements, by their positions in the memory's typed view.
 
-    Races with earlier accesses are reported here, later ones where they happen. `None` where nobody
-    looks for races.
+    `units` gives their shadow units, by the bytes of one, where the caller has them at hand. Races with
+    earlier accesses are reported here, later ones where they happen. `None` if nobody looks for races.
     """
     shadow = m.shadow_of(memory)
     if shadow is None:
         return None
     shadow.enter_reads()
-    units = units_at(positions, dtype.itemsize, shadow.unit)
-    look = _Look(m, who, shadow, memory, dtype, units)
+    found = units_at(positions, dtype.itemsize, shadow.unit) if units is None else units(shadow.unit)
+    return _begin(_Look(m, who, shadow, memory, dtype, found), writes=writes)
+
+
+def _begin(look: _Look, *, writes: bool) -> UnderWay:
+    """Hold an access against what is known of its units, and enter it."""
+    m, who, shadow, units = look.m, look.who, look.shadow, look.units
     look.at("write after write" if writes else "read after write", shadow.writes.take(units), True)
     record = m.part(Numbering).next() << TIME_SHIFT | who.op << OP_SHIFT | who.number
     if writes:

@@ -3,13 +3,23 @@
 import re
 
 import pytest
-from xdsl.dialects.builtin import FunctionType, VectorType, bf16, f16, f32, i8, i32, i64
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import FunctionType, MemRefType, VectorType, bf16, f16, f32, f64, i8, i32, i64
 from xdsl.utils.exceptions import VerifyException
 
 from phobos_nb import target
 from phobos_nb.ir import upstream
-from phobos_nb.ir.dialects import gpu, nvvm_wgmma
+from phobos_nb.ir.dialects import gpu, nvgpu, nvvm_wgmma
+from phobos_nb.ir.dialects.address_space import WORKGROUP
 from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
+from phobos_nb.ir.dialects.subgroup_mma import (
+    SI8,
+    MatrixType,
+    SubgroupMmaComputeOp,
+    SubgroupMmaConstantOp,
+    SubgroupMmaLoadOp,
+    SubgroupMmaStoreOp,
+)
 from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
 from phobos_nb.ir.text import custom, parse
 from phobos_nb.ir.upstream_ops import upstream_ops
@@ -40,7 +50,45 @@ def product(element, sums, n, k, **options):
     return build
 
 
+def wmma(mnk, element, sums, transposed=(False, False)):
+    def build(b, v):
+        m, n, k = mnk
+        stored = i8 if element == SI8 else element
+        type_ = MemRefType(stored, [4096], memory_space=WORKGROUP)
+        source = b.value(memref.ViewOp(_bytes(b), b.index(0), [], type_))
+        load = [
+            b.value(
+                SubgroupMmaLoadOp(source, [v["i"]], MatrixType(r, c, element, role), 64, transpose=t)
+            )
+            for r, c, role, t in ((m, k, "AOp", transposed[0]), (k, n, "BOp", transposed[1]))
+        ]
+        type_ = MemRefType(sums, [1024], memory_space=WORKGROUP)
+        target = b.value(memref.ViewOp(_bytes(b), b.index(0), [], type_))
+        held = MatrixType(m, n, sums, "COp")
+        if sums == f64:
+            acc = b.value(SubgroupMmaLoadOp(target, [v["i"]], held, n))
+        else:
+            acc = b.value(SubgroupMmaConstantOp(b.constant(0, sums), held))
+        done = b.value(SubgroupMmaComputeOp(*load, acc, transposed=transposed))
+        b.insert(SubgroupMmaStoreOp(done, target, [v["i"]], n, transpose=transposed[0]))
+
+    return build
+
+
+def _bytes(b):
+    return b.value(gpu.DynamicSharedMemoryOp())
+
+
+WMMA = {
+    "wmma f16": wmma((16, 16, 16), f16, f32),
+    "wmma f16 m32n8k16": wmma((32, 8, 16), f16, f16, (True, False)),
+    "wmma f16 m8n32k16": wmma((8, 32, 16), f16, f32, (False, True)),
+    "wmma tf32": wmma((16, 16, 8), f32, f32, (True, True)),
+    "wmma i8": wmma((16, 16, 16), SI8, i32),
+    "wmma f64": wmma((8, 8, 4), f64, f64),
+}
 OPS = {
+    **WMMA,
     "stmatrix x4": lambda b, v: b.insert(StMatrixOp(v["a42"], v["s"], [v["i"], v["i"]])),
     "stmatrix x2 transposed": lambda b, v: b.insert(
         StMatrixOp(v["b22"], v["s"], [v["i"], v["i"]], transpose=True)
@@ -85,6 +133,8 @@ INSTRUCTIONS = {
     "f16 to f16": r"wgmma\.mma_async\.sync\.aligned\.m64n256k16\.f16\.f16\.f16",
     "bf16": r"wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.bf16\.bf16",
     "tf32": r"wgmma\.mma_async\.sync\.aligned\.m64n128k8\.f32\.tf32\.tf32",
+    "wmma f16": r"wmma\.mma\.sync\.aligned\.row\.row\.m16n16k16\.f32\.f32",
+    "wmma f16 m8n32k16": r"wmma\.mma\.sync\.aligned\.row\.col\.m8n32k16\.f32\.f32",
     "i8": r"wgmma\.mma_async\.sync\.aligned\.m64n96k32\.s32\.s8\.s8",
 }
 
@@ -129,6 +179,25 @@ def wrong(n=64, k=16, acc=(8, 2, 2), sums=f32, operand=f16, **options):
 
 
 WRONG = {
+    "matrix extents": (wmma((16, 8, 16), f16, f32), "no product of [16, 16] by [16, 8]"),
+    "matrix sums": (wmma((16, 16, 16), SI8, f32), "no sums of f32 for operands of si8"),
+    "matrix roles": (
+        lambda b, v: b.insert(
+            SubgroupMmaStoreOp(
+                b.value(SubgroupMmaConstantOp(b.constant(0, f32), MatrixType(16, 16, f32, "AOp"))),
+                v["A"],
+                [v["i"]],
+                16,
+            )
+        ),
+        'wanted an accumulator ("COp")',
+    ),
+    "f32 that is not tf32": (
+        lambda b, v: b.insert(
+            nvgpu.MmaSyncOp(zeros(b, f32, 4, 1), zeros(b, f32, 2, 1), zeros(b, f32, 2, 2), (16, 8, 8))
+        ),
+        "tf32Enabled belongs to operands of f32",
+    ),
     "columns": (wrong(n=60, acc=(30,)), "no wgmma has 60 columns"),
     "columns of integers": (
         wrong(n=40, k=32, acc=(20,), sums=i32, operand=i8),

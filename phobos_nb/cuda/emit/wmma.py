@@ -48,9 +48,6 @@ def _constant(e: Emitter, op: Operation) -> None:
     type_, value = _type(op.result), e.text(op.value)
     count = registers(type_)
     element = str(type_.element)
-    if element == "f64":
-        e.define(op.result, f"{e.ctype(op.result)}{{{', '.join([value] * count)}}}")
-        return
     words = {
         "f32": f"__float_as_uint({value})",
         "f16": f"({value}).bits * 0x10001u",

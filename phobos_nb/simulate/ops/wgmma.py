@@ -15,7 +15,13 @@ from xdsl.ir import Operation, SSAValue
 from phobos_nb.ir.dialects.nvvm_wgmma import WgmmaWaitGroupOp
 from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaOp, WgmmaWaitOp
 from phobos_nb.simulate import warpgroups
-from phobos_nb.simulate.descriptors import RESERVED, Descriptor, addresses
+from phobos_nb.simulate.descriptors import (
+    RESERVED,
+    Descriptor,
+    Placed,
+    addresses_in,
+    units_in,
+)
 from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.in_flight import InFlight, in_flight
 from phobos_nb.simulate.machine import Machine
@@ -225,45 +231,48 @@ def _uniform(m: Machine, s: Strand, lanes: Ints, bits: Ints, p: Product, group: 
 
 def _operand(m: Machine, s: Strand, lane: int, bits: int, p: Product, side: int, group: int) -> Array:
     """One operand of the warps from a lane's on; its memory is read by the asynchronous proxy."""
-    d, size = Descriptor.of(bits), p.operand.itemsize
-    rows = p.columns if side else ROWS_OF_WARP * WARPS
-    at = addresses(d, (rows, p.depth), size, mn_major=p.mn_major[side])
-    warp = int(s.warp[lane]) % WARPS
-    if side == 0 and group == 1:
-        at = at[ROWS_OF_WARP * warp : ROWS_OF_WARP * (warp + 1)]
-    at = _inside(m, s, lane, at, bits, d, p, side)
-    origin = int(np.asarray(m.shared.origin(p.operand, s.cta[lane : lane + 1])).reshape(-1)[0])
-    positions = at // size + origin
+    size, rows = p.operand.itemsize, p.columns if side else ROWS_OF_WARP * WARPS
+    first = 0 if side or group == WARPS else ROWS_OF_WARP * (int(s.warp[lane]) % WARPS)
+    last = rows if side or group == WARPS else first + ROWS_OF_WARP
+    placed = Placed(bits, rows, p.depth, size, p.mn_major[side], m.shared.bytes)
+    _check_descriptor(m, s, lane, placed, p, side)
     for k in range(group):
-        part = positions if side else positions[ROWS_OF_WARP * k : ROWS_OF_WARP * (k + 1)]
-        if group == 1:
-            part = positions
-        _begin(m, s, lane + k * WARP, part, p)
+        part = (0, rows) if side else (first + ROWS_OF_WARP * k, first + ROWS_OF_WARP * (k + 1))
+        _begin(m, s, lane + k * WARP, placed, part, p)
+    positions = addresses_in(placed)[first:last] // size + _origin(m, s, lane, size)
     return m.shared.allocation.typed(p.operand)[positions]
 
 
-def _begin(m: Machine, s: Strand, lane: int, positions: Ints, p: Product) -> None:
-    """Note that a warp's product reads these elements until its group is over."""
+def _origin(m: Machine, s: Strand, lane: int, size: int) -> int:
+    """Where the shared memory of a lane's CTA begins, in units of some bytes."""
+    return int(s.cta[lane]) * m.shared.stride // size
+
+
+def _begin(m: Machine, s: Strand, lane: int, placed: Placed, part: tuple[int, int], p: Product) -> None:
+    """Note that a warp's product reads these rows until its group is over."""
     state, cta, warp = warpgroups_of(m), int(s.cta[lane]), int(s.warp[lane])
     group = state.group(cta, warp, int(state.committed[cta, warp]))
+
+    def units(unit: int) -> Ints:
+        return units_in(placed, part, unit) + _origin(m, s, lane, unit)
+
+    nothing = np.zeros(0, np.int64)
     who = issuer(s, lane, p.op)
-    group.accesses.append(begin(m, who, m.shared, p.operand, positions, writes=False))
+    access = begin(m, who, m.shared, p.operand, nothing, writes=False, units=units)
+    group.accesses.append(access)
 
 
-def _inside(
-    m: Machine, s: Strand, lane: int, at: Ints, bits: int, d: Descriptor, p: Product, side: int
-) -> Ints:
-    """The addresses, clipped to the CTA's memory; a descriptor that cannot be meant is reported."""
-    problem = _problem(d, bits, int(at.max()) + p.operand.itemsize, m.shared.bytes)
+def _check_descriptor(m: Machine, s: Strand, lane: int, placed: Placed, p: Product, side: int) -> None:
+    """Report a descriptor that cannot be meant."""
+    problem = _problem(placed.bits, placed.end, m.shared.bytes)
     if problem:
         bad = np.zeros(s.count, np.bool_)
         bad[lane] = True
-        text = f"bad matrix descriptor of operand {'ab'[side]} ({d}): {problem}"
+        text = f"bad matrix descriptor of operand {'ab'[side]} ({Descriptor.of(placed.bits)}): {problem}"
         report_lanes(m, s, "descriptor", p.op, text, bad, lane, m.shared.name)
-    return np.minimum(at, m.shared.bytes - p.operand.itemsize)
 
 
-def _problem(d: Descriptor, bits: int, end: int, size: int) -> str:
+def _problem(bits: int, end: int, size: int) -> str:
     if bits & RESERVED:
         return f"bits {bits & RESERVED:#x} have to be zero"
     if end > size:
