@@ -14,13 +14,20 @@ from xdsl.ir import Attribute, Operation
 
 from phobos_nb.ir.dialects.nvgpu import MmaSyncOp
 from phobos_nb.ir.dialects.shapes import element_of, shape_of
+from phobos_nb.ir.dialects.subgroup_mma import MatrixType, SubgroupMmaComputeOp
 from phobos_nb.ir.dialects.vector import MultiReductionOp
+from phobos_nb.ir.dialects.wgmma import WgmmaOp
 from phobos_nb.simulate.strand import WARP
 
 Flops = Mapping[str, int]
 """Kind, such as "f32 fma", "f32 add" or "f16 tensor" -> floating-point operations."""
 
 MULTIPLY_ADD = 2
+
+WARPGROUP = 4 * WARP
+"""Lanes that do one `wgmma` together."""
+
+FLOATS = frozenset({"f16", "bf16", "f32", "f64", "tf32"})
 
 ONE_EACH: Mapping[str, str] = {
     "arith.addf": "add",
@@ -42,11 +49,13 @@ FREE_FUNCTIONS = frozenset({"math.absf", "math.copysign", "math.ctpop"})
 
 def flops_of_lane(op: Operation) -> tuple[str, int]:
     """The kind and number of operations that one lane does in one step; `("", 0)` for none."""
-    if not op.results or not _is_float(element_of(op.results[0].type)):
+    if not op.results:
+        return "", 0
+    if isinstance(op, MmaSyncOp | WgmmaOp | SubgroupMmaComputeOp):
+        return _product(op)
+    if not _is_float(element_of(op.results[0].type)):
         return "", 0
     dtype, count = str(element_of(op.results[0].type)), _elements(op.results[0].type)
-    if isinstance(op, MmaSyncOp):
-        return f"{element_of(op.a.type)} tensor", MULTIPLY_ADD * math.prod(op.mnk) // WARP
     if isinstance(op, MultiReductionOp):  # the accumulator takes part
         return f"{dtype} {_REDUCED.get(op.kind.data.value, 'max')}", _elements(op.source.type)
     if op.name in ("vector.outerproduct", "math.fma", "vector.fma"):
@@ -56,6 +65,19 @@ def flops_of_lane(op: Operation) -> tuple[str, int]:
     if op.name.startswith("math.") and op.name not in FREE_FUNCTIONS:
         return f"{dtype} {op.name.removeprefix('math.')}", count
     return "", 0
+
+
+def _product(op: MmaSyncOp | WgmmaOp | SubgroupMmaComputeOp) -> tuple[str, int]:
+    """A lane's part of a product on tensor cores; f32 operands are tf32's, integers are none of ours."""
+    lanes = WARPGROUP if isinstance(op, WgmmaOp) else WARP
+    if isinstance(op, WgmmaOp):
+        operand = str(op.operand)
+    else:
+        operand = str(op.a.type.element if isinstance(op.a.type, MatrixType) else element_of(op.a.type))
+    if operand not in FLOATS:
+        return "", 0
+    operand = "tf32" if operand == "f32" else operand
+    return f"{operand} tensor", MULTIPLY_ADD * math.prod(op.mnk) // lanes
 
 
 _REDUCED = {"add": "add", "mul": "mul"}
@@ -77,4 +99,4 @@ def flops_of_run(operations: Sequence[Operation], warps: Sequence[int]) -> dict[
 
 
 def _is_float(element: Attribute) -> bool:
-    return str(element) in ("f16", "bf16", "f32", "f64", "tf32")
+    return str(element) in FLOATS
