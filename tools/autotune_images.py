@@ -30,8 +30,7 @@ view.picked = {picked!r}
 view"""
 VIEWS = {
     "points": ({"tab": "points"}, ""),
-    "near": ({"tab": "points", "near": True}, "TILE_K=16 TILE_M=128 TILE_N=256"),
-    "by_tile": ({"tab": "points", "x": "TILE_N"}, "TILE_K=16 TILE_M=256 TILE_N=256"),
+    "by_tile": ({"tab": "points", "x": "TILE_N"}, "TILE_K=4 TILE_M=128 TILE_N=256"),
     "map": ({"tab": "map"}, "TILE_K=16 TILE_M=64 TILE_N=128"),
     "parallel": ({"tab": "parallel"}, "TILE_K=16 TILE_M=64 TILE_N=128"),
     "compare": ({"tab": "map"}, "TILE_K=4 TILE_M=128 TILE_N=128"),
@@ -71,8 +70,18 @@ def photograph(lab: Lab, name: str, theme: str, width: int, path: Path) -> None:
         pane.click()
     tab.wait_for_timeout(500)
     view.screenshot(path=path)
-    Image.open(path).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+    smaller(path)
     tab.close()
+
+
+def smaller(path: Path) -> None:
+    """Keep the 256 most frequent colours as they are, all others as the nearest of them."""
+    picture = Image.open(path).convert("RGB")
+    counted = picture.getcolors(picture.width * picture.height) or []
+    frequent = sorted(counted, reverse=True)[:256]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([channel for _, colour in frequent for channel in colour])
+    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from html import escape
 
 from phobos_nb.tune.yardstick import Measure
 from phobos_nb.views.autotune import AutotuneView, Point
-from phobos_nb.views.autotune_svg import parallel_picture, points_picture
+from phobos_nb.views.autotune_svg import STYLE, parallel_picture, points_picture
 from phobos_nb.views.autotune_text import MARKS, amount, headline, interval_text, time_text
 from phobos_nb.views.html import style
 
@@ -23,7 +23,7 @@ MOST_MAPS, MOST_CELLS = 8, 640
 def page(view: AutotuneView) -> str:
     """The whole view as one html element."""
     parts = [
-        f"<style>{style()}</style>",
+        f"<style>{style()}{STYLE}</style>",
         f"<pre class='sig'><b>{escape(view.kernel)}</b> {escape(_sizes(view))}</pre>",
         f"<dl>{''.join(_facts(view))}</dl>",
         f"<p>{escape(headline(view))}</p>",

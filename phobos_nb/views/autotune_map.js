@@ -12,7 +12,7 @@ function map(context) {
   if (total > MOST_MAPS) facets = facets.sort((a, b) => best(a) - best(b)).slice(0, MOST_MAPS);
   const labels = 16 + 7.2 * Math.max(...view.axes[rows].map((v) => number(v).length), 1);
   const across = view.axes[columns].length, down = view.axes[rows].length;
-  const most = Math.min(facets.length, Math.max(1, Math.floor((width - 12) / (labels + 46 * across + GAP))));
+  const most = Math.min(facets.length, Math.max(1, Math.floor((width - 12) / (labels + 43 * across + GAP))));
   const each = Math.ceil(facets.length / Math.ceil(facets.length / most));
   const cell = Math.min(84, (width - 12 - each * (labels + GAP)) / (each * across)), tall = Math.max(24, Math.min(40, cell * 0.62));
   const shade = shadeOf(view), cells = [];
@@ -64,7 +64,8 @@ function tile(context, point, { x, y, cell, tall }, shade) {
   const text = point.ms === null ? "\u2715 failed" : `${SIGNS[point.status]}${Number(valueOf(measure, point.ms).toPrecision(3))}`;
   if (point.ms !== null) rect.style.fill = `color-mix(in srgb, var(--ph-accent) ${Math.round(65 * shade(point))}%, var(--ph-bg))`;
   const fits = point.ms === null && cell < 52 ? "\u2715" : text;
-  draw(group, "text", { x: x + cell / 2, y: y + tall / 2 + 4, "text-anchor": "middle" }, fits);
+  const size = cell < 52 ? "font-size:11px" : "";
+  draw(group, "text", { x: x + cell / 2, y: y + tall / 2 + 4, "text-anchor": "middle", style: size }, fits);
 }
 
 // The next cell that has a point, in the direction of the arrow; Home and End go to the best and worst.

@@ -18,7 +18,14 @@ MOST = 150
 """Points of one picture, the best of them; a saved cell stays below 150 KB."""
 
 INK, MUTED, EDGE, ACCENT = (f"var(--ph-{name})" for name in ("ink", "muted", "edge", "accent"))
-GOOD, BAD = "var(--jp-success-color1,#1a7f37)", "var(--jp-error-color1,#cf222e)"
+GOOD, BAD = "var(--ph-good)", "var(--ph-bad)"
+
+STYLE = """
+.ph{--ph-good:var(--jp-success-color1,#1a7f37);--ph-bad:var(--jp-error-color1,#cf222e)}
+@media (prefers-color-scheme:dark){
+.ph{--ph-good:var(--jp-success-color1,#4ac26b);--ph-bad:var(--jp-error-color1,#ff7b72)}}
+"""
+"""Colours of statuses, beside `html.style`."""
 
 
 def points_picture(view: AutotuneView, measure: Measure) -> str:
