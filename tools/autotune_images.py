@@ -75,12 +75,12 @@ def photograph(lab: Lab, name: str, theme: str, width: int, path: Path) -> None:
 
 
 def smaller(path: Path) -> None:
-    """Keep the 256 most frequent colours as they are, all others as the nearest of them."""
+    """Keep the 256 most frequent colours as they are, vivid ones first, others as the nearest."""
     picture = Image.open(path).convert("RGB")
     counted = picture.getcolors(picture.width * picture.height) or []
-    frequent = sorted(counted, reverse=True)[:256]
+    counted.sort(key=lambda c: c[0] * (8 + max(c[1]) - min(c[1])), reverse=True)
     palette = Image.new("P", (1, 1))
-    palette.putpalette([channel for _, colour in frequent for channel in colour])
+    palette.putpalette([channel for _, colour in counted[:256] for channel in colour])
     picture.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
