@@ -506,7 +506,7 @@ def multicast() -> Kernel:
         + shared_view("mine", "%shift", box, "f16", 2 * half)
         + init([1], cluster=True) + when("%first", load) + wait("%c0", "%even", 1)
         + f"%base = arith.muli %b, %c{2 * half // 4} : index\n"
-        + dump(2 * half, "out", 128, "%base") + CLUSTER_SYNC
+        + dump(2 * half, "out", 128, "%base")
     )  # fmt: skip
     src = np.random.default_rng(3).integers(0, 100, (16 * 4 - 3, 64)).astype(np.float16)
     return kernel(
@@ -550,7 +550,6 @@ def exchange() -> Kernel:
         + wait("%c0", "%even", 2) + "%sent = memref.load %got[%t] : memref<128xi32, S>\n"
         + done + "\n" + wait("%c1", "%even", 2)
         + "%sum = arith.addi %direct, %sent : i32\nmemref.store %sum, %out[%p] : memref<?xi32>\n"
-        + CLUSTER_SYNC
     )  # fmt: skip
     src = np.random.default_rng(4).integers(0, 1000, 512).astype(np.int32)
     return kernel(

@@ -68,8 +68,7 @@ class Parameters:
         self.write_addresses = partial(struct.Struct(f"@{pointers}Q").pack_into, self._buffer, 0)
         self._maps = MapWriter(contract, self._buffer, {a.name: o for a, _, o in fields})
         if contract.maps:
-            write = self.write_addresses
-            self.write_addresses = lambda *addresses: (write(*addresses), self._maps.write(*addresses))
+            self.write_addresses = _both(self.write_addresses, self._maps.write)
         self.write_scalars = _scalar_writer(self._buffer, [f for f in fields if f[0].kind == "scalar"])
 
     def write_layout(self, extents: Mapping[str, int], arrays: Mapping[str, ArrayDescription]) -> None:
@@ -82,6 +81,14 @@ class Parameters:
                 array = arrays[argument.name]
                 value = array.strides[argument.axis] // array.itemsize
             struct.pack_into("@" + code, self._buffer, offset, value)
+
+
+def _both(first: Write, second: Write) -> Write:
+    def write(*values: Any) -> None:
+        first(*values)
+        second(*values)
+
+    return write
 
 
 def _scalar_writer(buffer: Any, fields: Sequence[tuple[EntryArgument, str, int]]) -> Write:

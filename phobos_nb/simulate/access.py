@@ -11,6 +11,7 @@ from phobos_nb.simulate.counting import count_access
 from phobos_nb.simulate.findings import report_conflict, report_lanes, report_unwritten
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.memory import POISON
+from phobos_nb.simulate.shadow import under_way
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.trace import trace_access
@@ -181,7 +182,8 @@ def race_write(
 ) -> None:
     """Tell the race detector alone of a store or atomic.
 
-    Two writes of one value to one place are no race: `changed` says where the values differ.
+    Two writes of one value to one place are no race: `changed` says where the values differ. What is
+    under way has no value yet.
     """
     shadow = m.shadow_of(ref.memory)
     if shadow is None:
@@ -190,7 +192,7 @@ def race_write(
     for conflict in shadow.write(s, units, live, site.op, atomic=atomic):
         if conflict.kind == "write after write" and changed is not None:
             differs = changed.after if conflict.together else changed.before
-            conflict = conflict.only(_per_unit(differs, len(units)))
+            conflict = conflict.only(_per_unit(differs, len(units)) | under_way(conflict.records))
         report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
 
 

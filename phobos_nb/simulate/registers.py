@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from phobos_nb.simulate.clusters import warps_of
+from phobos_nb.simulate.clusters import Clusters, warps_of
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.program_points import BLOCKED
 from phobos_nb.simulate.strand import WARP, Strand
@@ -28,10 +26,14 @@ def at_launch(threads: int, asked: int) -> int:
 
 
 class Registers:
-    """What each warp of a chunk has, where it differs from the start, and what each CTA has free."""
+    """What each warp of a chunk has, where it differs from the start, and what each CTA has free.
+
+    changes: the operations by which each warp changed that, in order.
+    """
 
     def __init__(self) -> None:
         self.start = 0
+        self.changes: dict[tuple[int, int], list[int]] = {}
         self.held: dict[tuple[int, int], int] = {}
         self.free: dict[int, int] = {}
 
@@ -80,6 +82,7 @@ def change(
             s.pc, s.waiting = here, waiting
             return BLOCKED
     for warp in warps_of(s):
+        part.changes.setdefault(warp, []).append(op)
         held = part.held.get(warp, start)
         if (count > held) == more:
             part.free[warp[0]] = part.free.get(warp[0], 0) - (count - held) * WARP
@@ -88,7 +91,7 @@ def change(
 
 
 def _check(m: Machine, s: Strand, op: int, count: int, *, more: bool) -> None:
-    """Report what is undefined: a wrong direction, or part of a warpgroup."""
+    """Report a change in the wrong direction, which is undefined."""
     part = m.part(Registers)
     warps = warps_of(s)
     held = [part.held.get(w, part.start) for w in warps]
@@ -97,9 +100,23 @@ def _check(m: Machine, s: Strand, op: int, count: int, *, more: bool) -> None:
         problem = f"asks for {count} registers, fewer than the {max(held)} it has"
     elif not more and min(held) < count:
         problem = f"keeps {count} registers, more than the {min(held)} it has"
-    groups = np.array([w // WARPGROUP for _, w in warps])
-    if not problem and any((groups == g).sum() % WARPGROUP for g in np.unique(groups)):
-        problem = "only a part of a warpgroup changes its registers"
     if problem:
-        lane = int(s.active[0])
-        m.recorder.fault("registers", op, problem, m.cta_of(s, lane), int(s.thread[lane]))
+        _fault(m, s, op, problem)
+
+
+def end(m: Machine, s: Strand) -> None:
+    """A strand has ended: report warpgroups of which not all warps changed their registers alike."""
+    part = m.part(Registers)
+    if not part.changes:
+        return
+    for cta, warp in warps_of(s):
+        first = warp // WARPGROUP * WARPGROUP
+        made = [part.changes.get((cta, first + k), []) for k in range(WARPGROUP)]
+        whole = all(m.part(Clusters).ended.issuperset({(cta, first + k)}) for k in range(WARPGROUP))
+        if whole and any(x != made[0] for x in made):
+            _fault(m, s, max(made, key=len)[0], "only a part of a warpgroup changes its registers")
+
+
+def _fault(m: Machine, s: Strand, op: int, text: str) -> None:
+    lane = int(s.active[0])
+    m.recorder.fault("registers", op, text, m.cta_of(s, lane), int(s.thread[lane]))

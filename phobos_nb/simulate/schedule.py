@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phobos_nb.simulate import bulk_copies, clusters
+from phobos_nb.simulate import bulk_copies, clusters, registers
 from phobos_nb.simulate.barriers import release
 from phobos_nb.simulate.machine import Machine, whole_chunk
 from phobos_nb.simulate.mbarriers import Polled
@@ -64,6 +64,7 @@ def _end(m: Machine, s: Strand, program: Program) -> None:
     s.set_mask(None)
     bulk_copies.end(m, s)
     clusters.end(m, s, len(program.places) - 1)
+    registers.end(m, s)
 
 
 def _polling(waiting: list[Strand]) -> list[Strand]:

@@ -221,6 +221,11 @@ def in_flight(record: int) -> bool:
     return record >> TIME_SHIFT >= FIRST_PENDING
 
 
+def under_way(records: Ints) -> Bools:
+    """`in_flight` of many records."""
+    return records >> TIME_SHIFT >= FIRST_PENDING
+
+
 def _where_zero(records: Ints, active: Bools | None) -> Bools | None:
     if int(records.min(initial=1)) > 0:
         return None
