@@ -18,9 +18,14 @@ from phobos_nb.contract import Variant
 Configured = tuple[tuple[str, int], ...]
 
 
+def of_any_shape(identity: Identity) -> Identity:
+    """What a table of that identity holds for: all extents, and calls whatever the cache holds."""
+    return replace(identity, extents={}, cache="warm")
+
+
 def table_path(identity: Identity) -> Path:
     """Where the table for all extents of this identity is, or would be."""
-    name = replace(identity, extents={}).file_name
+    name = of_any_shape(identity).file_name
     return remembered.folder() / f"{name.removesuffix('.json')}.table.json"
 
 
@@ -33,7 +38,7 @@ def read_table(identity: Identity) -> DispatchTable | None:
         return None
     except (TableError, OSError) as error:
         return remembered.warn_once(str(path), str(error))
-    if found.identity.to_plain() != replace(identity, extents={}).to_plain():
+    if found.identity.to_plain() != of_any_shape(identity).to_plain():
         return remembered.warn_once(str(path), "it is about something else")
     return found
 

@@ -108,7 +108,9 @@ class Session:
         self.grids: dict[str, Grid] = {}
         if callable(grid):
             self.grids = {label(c): self.asked_grid(grid, c) for c in self.space}
-        self.identity: Identity = kernel.identity(self.call.extents, target, self.place.name)
+        self.identity: Identity = replace(
+            kernel.identity(self.call.extents, target, self.place.name), cache=settings.cache
+        )
         self.store = Store()
         self.checked = ""
         self.devices: tuple[Device, ...] = ()
@@ -134,9 +136,7 @@ class Session:
 
     def before(self) -> Record | None:
         """The record of earlier searches under the same conditions, which a new one is merged into."""
-        found = self.store.get(self.identity) if self.settings.remember else None
-        same = found is not None and found.settings.get("cache") == self.settings.cache
-        return found if same else None
+        return self.store.get(self.identity) if self.settings.remember else None
 
     def is_answered_by(self, record: Record) -> bool:
         """Whether that record leaves nothing to measure, finals included."""

@@ -21,10 +21,9 @@ from phobos_nb.arguments.match import name_arguments
 from phobos_nb.compilation import remembered
 from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.defaults import sms_of
-from phobos_nb.compilation.dispatch import table_path
+from phobos_nb.compilation.dispatch import of_any_shape, table_path
 from phobos_nb.compilation.dispatch_table import DispatchTable, Member, Point
 from phobos_nb.compilation.kernel import Kernel
-from phobos_nb.compilation.remembered import Identity
 from phobos_nb.contract import Variant
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.lower.gemm_plan import OVERRIDES
@@ -135,7 +134,7 @@ class ShapesSearch:
         kernel = self.kernel.for_call(arguments, named)
         values = name_arguments(kernel.name, kernel.parameters, arguments, named)
         session = Session(kernel, values, self.grid, settings)
-        if self.last is not None and _of_any_shape(session) != _of_any_shape(self.last):
+        if self.last is not None and of_any_shape(session.identity) != of_any_shape(self.last.identity):
             problem = f"shapes: {session.title} differs from the first shape in more than its extents"
             raise PhobosError([Diagnostic("PH402", problem, stage="tune")])
         return session
@@ -222,7 +221,7 @@ class ShapesSearch:
         general = replace(GENERAL, index_bits=session.configuration.variant.index_bits)
         variants = () if device == remembered.CPU else tuple({**self.variants, general: None})
         return DispatchTable(
-            replace(session.identity, extents={}),
+            of_any_shape(session.identity),
             tuple(member_of(session.kernel, c) for c in chosen),
             points,
             1 if device == remembered.CPU else sms_of(session.configuration.target),
@@ -230,10 +229,6 @@ class ShapesSearch:
             now(),
             {"max_configs": self.settings.max_configs, "cache": self.settings.cache},
         )
-
-
-def _of_any_shape(session: Session) -> Identity:
-    return replace(session.identity, extents={})
 
 
 class _Budget:

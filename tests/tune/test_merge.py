@@ -122,3 +122,14 @@ def test_records_name_version_and_hash():
     tuning = saxpy.tune(*call(64), **QUICK)
     assert tuning.record.identity.compiler == compiler_hash.compiler_identity()
     assert tuning.record.identity.compiler.startswith(f"{ph.__version__}+")
+
+
+def test_warm_and_cold_measurements_do_not_replace_each_other():
+    """Two records; calls take the warm one, and the cold one where there is no other."""
+    saxpy = kernel()
+    cold = saxpy.tune(*call(), cache="cold", choices={"TILE": 16}, **QUICK)
+    target = resolve(saxpy.options).target
+    assert saxpy.constants_for({"N": 4096}, target, remembered.CPU) == cold.best
+    warm = saxpy.tune(*call(), cache="warm", choices={"TILE": 128}, **QUICK)
+    assert saxpy.constants_for({"N": 4096}, target, remembered.CPU) == warm.best
+    assert saxpy.tune(*call(), cache="cold", choices={"TILE": 16}, **QUICK).fresh == 0
