@@ -64,10 +64,11 @@ Typed = Callable[[Mapping[str, int]], TypedKernel]
 def dot_shapes(kernel: TypedKernel) -> list[DotShape]:
     """The dots of a kernel, in order."""
     calls = [e for s in statements(kernel.body) for e in expressions(s) if isinstance(e, Call)]
-    return [_shape(call) for call in calls if call.builtin in DOTS]
+    return [dot_shape(call) for call in calls if call.builtin in DOTS]
 
 
-def _shape(call: Call) -> DotShape:
+def dot_shape(call: Call) -> DotShape:
+    """The shape of one call of `dot` or `dot_t`."""
     left = call.arguments[0].type
     assert isinstance(left, TileType)
     assert isinstance(call.type, TileType)

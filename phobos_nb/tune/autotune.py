@@ -132,6 +132,10 @@ class Session:
         with findings(self.kernel.name) as found:
             return explicit_grid(grid({**fixed, **constants}), found)
 
+    def grid_of(self, constants: Constants) -> Grid | None:
+        """The caller's grid for a configuration, None to infer it."""
+        return self.grids.get(label(constants), self.grid)
+
     # Earlier records --------------------------------------------------------------------------------
 
     def before(self) -> Record | None:
@@ -325,7 +329,7 @@ class Session:
             settings.samples,
             settings.trials,
             settings.seed,
-            predictor(self.kernel, self.call.extents, self.grid, target),
+            predictor(self.kernel, self.call.extents, self.grid_of, target),
         )
         last = time.perf_counter()
 

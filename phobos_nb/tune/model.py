@@ -1,26 +1,36 @@
 """An estimate of a configuration's time from counted work and the target's rates: for ordering only.
 
-Kernels whose dots run as multiply-adds take the estimate that untuned calls are chosen by
-(`compilation/tile_shape.py`). For others, elementwise ones or on tensor cores, the SM that has most CTAs
-ends last, and the slowest of two things counts for each of its CTAs: arithmetic, and bytes from memory.
-Too few resident warps to hide latency stretch it. Only ratios of estimates matter.
+Kernels whose only dot runs as multiply-adds take the estimate that untuned calls are chosen by
+(`compilation/tile_shape.py`). For others, Note [Time of a CTA]:
+
+* the SM that has most CTAs ends last;
+* it issues multiply-adds and elementwise operations, and moves bytes, at fixed rates;
+* each CTA waits: for memory once per loop body, unless the loop is pipelined, and at every reduction.
+  CTAs that are resident together wait together;
+* the three overlap, not wholly: their squares add up. Code near the limit of registers spills.
+
+The constants are round numbers of the hardware. They were looked at beside the records of 2026-11-30
+00:57; what the order is worth is judged by later ones (`tools/guided_search.py`). Only ratios of
+estimates matter.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from phobos_nb.arguments.make import numpy_dtype
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.tile_shape import dot_shapes, estimated_cycles
 from phobos_nb.cuda.resources import occupancy
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import TypedKernel
+from phobos_nb.lower.choices import SPLIT
 from phobos_nb.target import Target
+from phobos_nb.tune.counts import Counts, counts_of
 from phobos_nb.tune.limits import broken_promise, refusal
 from phobos_nb.tune.outcome import Constants
 from phobos_nb.tune.strategies import Predict
-from phobos_nb.tune.work import Work, work_of
 
 SMS_WITHOUT_CARD = 108
 """Of an A100, where the target names no card."""
@@ -28,15 +38,30 @@ SMS_WITHOUT_CARD = 108
 MEMORY_BYTES_PER_CLOCK = 18
 """Of one SM: 4.8 TB/s of DRAM over 132 SMs at 1.98 GHz, the H200's data sheet."""
 
-WARPS_TO_HIDE = 32
-"""Resident warps from which on memory latency hardly shows, eight per scheduler."""
+INSTRUCTIONS = 4
+"""That one elementwise operation takes per element, exponentials and selections among them."""
 
-OTHER_REGISTERS = 32
-"""Registers of a thread beside sums: addresses, counters, values under way."""
+LATENCY = 1000
+"""Clocks from a load's issue to its last value, of a loaded memory system."""
+
+PIPELINED = 100
+"""Clocks of a pipelined loop's body that are not hidden: two barriers."""
+
+REDUCTION, CROSSING = 50, 300
+"""Clocks of a reduction within warps (five shuffles), and in addition through shared memory."""
+
+FULL_REGISTERS = 225
+"""Estimated registers of a thread above which code begins to spill."""
+
+SPILLING = 0.02
+"""The part of a CTA's time that each register beyond costs."""
+
+Grids = Callable[[Constants], tuple[int, int, int] | None]
+"""The grid that a caller gives for a configuration; None to infer it."""
 
 
 def predictor(
-    kernel: Kernel, extents: Mapping[str, int], grid: tuple[int, int, int] | None, target: Target
+    kernel: Kernel, extents: Mapping[str, int], grid: tuple[int, int, int] | Grids | None, target: Target
 ) -> Predict:
     """The model of one call; a configuration that cannot run is predicted as inf."""
     sms = max((card.sms for card in target.cards), default=SMS_WITHOUT_CARD)
@@ -44,33 +69,59 @@ def predictor(
     def predict(constants: Constants) -> float:
         full = {**kernel.options.constants, **constants}
         try:
-            typed = kernel.typed(full)
+            typed = kernel.typed({n: v for n, v in full.items() if n != SPLIT})
         except PhobosError:
             return math.inf
         if refusal(typed, target) or broken_promise(typed, extents):
             return math.inf
         tensor = any(use.name == "tensorcore" for use in typed.attributes)
-        if dot_shapes(typed) and not tensor and not typed.grid.problem:
+        if len(dot_shapes(typed)) == 1 and not tensor and not typed.grid.problem:
             return estimated_cycles(kernel.typed, full, extents, target, sms)
-        ctas = math.prod(grid or typed.grid.shape(extents))
-        return clocks(typed, work_of(typed, extents), ctas, target, sms)
+        counts = counts_of(typed, extents, target)
+        given = grid(constants) if callable(grid) else grid
+        ctas = math.prod(given) if given else _ctas(typed, extents, counts)
+        return clocks(typed, counts, ctas, full, target, sms)
 
     return predict
 
 
-def clocks(typed: TypedKernel, work: Work, ctas: int, target: Target, sms: int) -> float:
-    """Clocks until the last SM is done; inf where not even one CTA fits."""
-    shapes = dot_shapes(typed)
-    sums = sum(s.rows * s.columns * s.sum_bytes / 4 for s in shapes) / typed.threads
-    registers = min(target.registers_per_thread, int(OTHER_REGISTERS + sums))
-    shared = sum((s.rows + s.columns) * s.depth * min(s.operand_bytes, 2) for s in shapes)
-    resident = occupancy(target, registers=registers, shared_bytes=shared, threads=typed.threads)
-    if not resident.ctas:
+def _ctas(typed: TypedKernel, extents: Mapping[str, int], counts: Counts) -> int:
+    """The inferred grid, or as many CTAs as fill the outputs."""
+    if not typed.grid.problem:
+        return math.prod(typed.grid.shape(extents))
+    total = 0
+    for p in typed.tensor_parameters:
+        if p.writes:
+            shape = (d if isinstance(d, int) else extents.get(d, 1) for d in p.dims)
+            total += math.prod(shape) * numpy_dtype(p.dtype).itemsize
+    return max(1, math.ceil(total / counts.stored)) if counts.stored else 1
+
+
+def clocks(
+    typed: TypedKernel,
+    counts: Counts,
+    ctas: int,
+    constants: Constants,
+    target: Target,
+    sms: int,
+) -> float:
+    """Clocks until the last SM is done, by Note [Time of a CTA]; inf where not even one CTA fits."""
+    parts = max(1, constants.get(SPLIT, 1))
+    on_one = math.ceil(ctas * parts / sms) / parts
+    registers = min(target.registers_per_thread, math.ceil(counts.registers))
+    resident = occupancy(target, registers=registers, shared_bytes=0, threads=typed.threads).ctas
+    if not resident:
         return math.inf
-    rate = target.fma.get("tensor.f16", target.fma["f32"]) if shapes else target.fma["f32"]
-    on_one = math.ceil(ctas / sms)
-    arithmetic = work.flops / 2 / rate + work.elementwise / target.fma["f32"]
-    memory = (work.read + work.written) / MEMORY_BYTES_PER_CLOCK
-    warps = min(resident.ctas, on_one) * typed.threads / target.warp_size
-    hidden = min(1.0, 0.25 + 0.75 * warps / WARPS_TO_HIDE)
-    return on_one * max(arithmetic, memory) / hidden
+    issued = counts.dots + counts.elements * INSTRUCTIONS / target.fma["f32"]
+    moved = counts.moved / MEMORY_BYTES_PER_CLOCK
+    wait = PIPELINED if _is_pipelined(typed, constants) else LATENCY
+    waiting = LATENCY + counts.rounds * wait
+    waiting += counts.reductions * REDUCTION + counts.crossing * CROSSING
+    together = max(1.0, min(float(resident), on_one))
+    total = math.hypot(on_one * issued, on_one * moved, waiting * on_one / together)
+    return total * (1 + SPILLING * max(0.0, counts.registers - FULL_REGISTERS))
+
+
+def _is_pipelined(typed: TypedKernel, constants: Constants) -> bool:
+    asked = any(use.name == "pipeline" for use in typed.attributes)
+    return asked and constants.get("STAGES", 2) > 1

@@ -99,13 +99,13 @@ def _dot(call: Call) -> Work:
 
 
 def _trips(loop: For, extents: Mapping[str, int]) -> float:
-    start, stop, step = (_value(e, extents) for e in (loop.start, loop.stop, loop.step))
+    start, stop, step = (bound_of(e, extents) for e in (loop.start, loop.stop, loop.step))
     if start is None or stop is None or not step:
         return 1.0
     return float(max(0, math.ceil((stop - start) / step)))
 
 
-def _value(expr: Expr, extents: Mapping[str, int]) -> int | None:
+def bound_of(expr: Expr, extents: Mapping[str, int]) -> int | None:
     """The value of a bound made of constants and extents; None where it depends on more."""
     match expr:
         case Constant(value=value):
@@ -113,9 +113,9 @@ def _value(expr: Expr, extents: Mapping[str, int]) -> int | None:
         case Extent():
             return extents.get(expr.symbol)
         case Convert(operand=operand):
-            return _value(operand, extents)
+            return bound_of(operand, extents)
         case Binary(left=left, right=right):
-            a, b = _value(left, extents), _value(right, extents)
+            a, b = bound_of(left, extents), bound_of(right, extents)
             return None if a is None or b is None else _apply(expr.op, a, b)
         case _:
             return None

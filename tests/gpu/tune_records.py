@@ -1,10 +1,11 @@
 """Every bundled kernel searched on a GPU, one record each, for replays without one.
 
-usage: python -m tests.gpu.tune_records OUT [--only NAME ...] [--workers N] [--rounds N] [--tiny]
+usage: python -m tests.gpu.tune_records OUT [--later] [--only NAME ...] [--workers N] [--tiny]
 
-Writes OUT/NAME.json per case, compact. All configurations of all cases are handed to one pool of
-compilers at the start, so that they are busy while earlier cases are measured. Answers are checked
-against float64. With --tiny the arrays are small and in CPU memory: a trial of the script itself.
+Writes OUT/NAME.json per case, compact; with --later those of other sizes and kernels, by which a model
+of the time is judged. All configurations of all cases are handed to one pool of compilers at the start,
+so that they are busy while earlier cases are measured. Answers are checked against float64. With --tiny
+the arrays are small and in CPU memory: a trial of the script itself.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from phobos_nb.tune.records import Record, compact
 from phobos_nb.tune.settings import Settings
 from phobos_nb.tune.shared_compiles import SharedCompiles
 from tests.examples_cases import CASES
+from tests.gpu.unseen import UNSEEN
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ def cube(n: int) -> dict[str, int]:
 
 SQUARE = {"M": 4096, "N": 4096}
 HEADS = {"H": 8, "NQ": 2048, "NK": 2048, "D": 64}
-STAGES = {"STAGES": (2, 3, 4)}
+BLOCKS = {"BR": (16, 32, 64, 128), "BC": (16, 32, 64, 128)}
+CHUNKS = {"ROWS": (1, 2, 4, 8, 16, 32), "COLS": (64, 128, 256, 512, 1024)}
 JOBS = (
     Job("gemm_fp32", cube(4096)),
     Job("gemm_fp32", cube(1024)),
@@ -87,6 +90,34 @@ JOBS = (
     Job("mandelbrot", {"R": 1024, "C": 1024}),
 )
 
+LATER = (
+    Job("gemm_fp16tc_fp32acc", cube(2048)),
+    Job("gemm_fp16", {"M": 2048, "N": 1024, "K": 2048}),
+    Job("gemm_fp16", {"M": 8192, "N": 2048, "K": 512}),
+    Job("batched_gemm", {"Z": 64, **cube(256)}, {"STAGES": (2, 3)}),
+    Job("grouped_gemm", {"M": 8192, "N": 512, "K": 1024, "G": 16, "L": 17}, {"STAGES": (2, 3)}),
+    Job("flash_attention_fp32", {"H": 16, "NQ": 1024, "NK": 4096, "D": 64}, BLOCKS, {"D": 64}),
+    Job("flash_attention_fp16", {"H": 4, "NQ": 4096, "NK": 2048, "D": 64}, BLOCKS, {"D": 64}),
+    Job("attention_f16_causal", HEADS, BLOCKS, {"D": 64, "CAUSAL": 1}),
+    Job("varlen_attention", {"N": 4096, "H": 16, "B": 9, "D": 32}, BLOCKS, {"D": 32}),
+    Job("softmax", {"M": 8192, "N": 1024}, CHUNKS),
+    Job("layer_norm", {"M": 2048, "N": 8192}, CHUNKS),
+    Job("rms_norm", {"M": 16384, "N": 1024}, CHUNKS),
+    Job("argmax", {"M": 1024, "N": 16384}, CHUNKS),
+    Job("scan", {"M": 1024, "N": 16384}, {"ROWS": (8, 16, 32, 64, 128), "COLS": (16, 32, 64, 128, 256)}),
+    Job("stencil", {"M": 2048, "N": 8192}, {"TILE_M": (4, 8, 16, 32, 64), "TILE_N": (32, 64, 128, 256)}),
+    Job("transpose", {"M": 8192, "N": 2048}, {"TILE_M": (8, 16, 32, 64), "TILE_N": (8, 16, 32, 64)}),
+    Job(
+        "rotary", {"T": 2048, "H": 64, "D": 32}, {"ROWS": (1, 2, 4, 8, 16, 32, 64, 128)}, {"D": 32}, 1e-3
+    ),
+    Job("saxpy_fp32", {"N": 1 << 24}, {"TILE": (128, 256, 512, 1024, 2048, 4096, 8192)}),
+    Job("bias_gelu", {"M": 4096, "N": 2048}),
+    Job("unit_rows", SQUARE),
+    Job("column_means", SQUARE),
+    Job("two_products", cube(2048)),
+)
+"""Other sizes, wider spaces and other kernels: what an order of configurations is judged by."""
+
 
 def tiny(job: Job) -> Job:
     """The same with extents of at most 64 (128 for what must be a multiple), for a trial."""
@@ -98,7 +129,7 @@ def tiny(job: Job) -> Job:
 
 def session(job: Job, settings: Settings, to_device: Callable[[Any], Any]) -> Session:
     """The search of a job, ready to run."""
-    case = CASES[job.case]
+    case = {**CASES, **UNSEEN}[job.case]
     values = case.arrays(job.shape, np.random.default_rng(0))
     kernel = case.load().specialize(**job.fixed)
     reference = case.reference({n: v.copy() if hasattr(v, "copy") else v for n, v in values.items()})
@@ -141,12 +172,17 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--workers", type=int)
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--later", action="store_true", help="LATER instead of JOBS")
     parser.add_argument("--tiny", action="store_true")
     parsed = parser.parse_args()
     parsed.out.mkdir(parents=True, exist_ok=True)
     os.environ["PHOBOS_CACHE_DIR"] = tempfile.mkdtemp()
     begun, bad = time.perf_counter(), 0
-    jobs = [tiny(j) if parsed.tiny else j for j in JOBS if not parsed.only or j.case in parsed.only]
+    jobs = [
+        tiny(j) if parsed.tiny else j
+        for j in (LATER if parsed.later else JOBS)
+        if not parsed.only or j.case in parsed.only
+    ]
     pool = WorkerPool(parsed.workers or Settings().width, 120.0)
     settings = Settings(
         executor=SharedCompiles(pool), rounds=parsed.rounds, isolate=False, finalists=6, seed=1

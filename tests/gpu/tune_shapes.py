@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from phobos_nb.compilation.dispatch_table import DispatchTable
 from phobos_nb.cuda.arrays import to_device
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.pool import WorkerPool
-from phobos_nb.tune.records import compact
+from phobos_nb.tune.records import Record, compact
 from phobos_nb.tune.settings import Settings
 from phobos_nb.tune.shapes import comparable_times
 from phobos_nb.tune.shared_compiles import SharedCompiles
@@ -88,30 +88,37 @@ class Counted:
         return call
 
 
-def held_out(kernel: ph.Kernel, table: DispatchTable, options: Mapping[str, Any], out: Path) -> Any:
-    """One row per held-out shape: its own search, and where the dispatched configuration stands."""
+def held_out(kernel: ph.Kernel, options: Mapping[str, Any]) -> Iterator[ph.Tuning]:
+    """A search of each held-out shape on its own."""
     for extents in HELD_OUT:
         values = arguments(kernel, extents)
-        chosen = table.choose(extents)
-        tuning = kernel.tune(**values, **options, choices={**CHOICES, **SPLITS}, remember=False)
-        times = comparable_times(tuning.record)
-        best = min(times, key=lambda name: times[name])
-        mine = label(chosen)
-        order = sorted(times, key=lambda name: times[name])
-        keep(tuning.record, out)
-        yield {
-            **extents,
-            "chosen": mine,
-            "chosen_ms": times[mine],
-            "best": best,
-            "best_ms": times[best],
-            "behind": times[mine] / times[best] - 1.0,
-            "place": order.index(mine) + 1,
-            "of": len(order),
-        }
+        yield kernel.tune(**values, **options, choices={**CHOICES, **SPLITS}, remember=False)
 
 
-def keep(record: Any, out: Path) -> None:
+def judged(tuning: ph.Tuning, table: DispatchTable) -> dict[str, Any]:
+    """Where the dispatched configuration stands in a held-out shape's own search."""
+    extents, times = tuning.record.identity.extents, comparable_times(tuning.record)
+    order = sorted(times, key=lambda name: times[name])
+    mine = label(table.choose(extents) or {})
+    return {
+        **extents,
+        "chosen": mine,
+        "chosen_ms": times[mine],
+        "best": order[0],
+        "best_ms": times[order[0]],
+        "behind": times[mine] / times[order[0]] - 1.0,
+        "place": order.index(mine) + 1,
+        "of": len(order),
+    }
+
+
+def times_at(record: Record) -> dict[str, Any]:
+    """All right configurations with their times in ms, as short as may be."""
+    times = {n: float(f"{t:.4g}") for n, t in comparable_times(record).items()}
+    return {"extents": dict(record.identity.extents), "ms": times}
+
+
+def keep(record: Record, out: Path) -> None:
     """The record as a small file."""
     name = "-".join(str(v) for v in record.identity.extents.values())
     (out / f"record-{name}.json").write_text(compact(rounded(record)), "utf-8")
@@ -176,10 +183,12 @@ def main() -> int:
         keep(tuning.record, parsed.out)
     later = fresh_session()
     print(f"compiled during calls: {here} here, in a new session {later}", flush=True)
-    rows = []
-    for row in held_out(kernel, found.table, options, parsed.out):
-        print(row, flush=True)
-        rows.append(row)
+    rows, searched = [], []
+    for tuning in held_out(kernel, options):
+        keep(tuning.record, parsed.out)
+        searched.append(tuning)
+        rows.append(judged(tuning, found.table))
+        print(rows[-1], flush=True)
     pool.shutdown(wait=False, cancel_futures=True)
     record = found.tunings[0].record
     result = {
@@ -193,6 +202,7 @@ def main() -> int:
         "compiled_during_calls": {"tuning session": here, "new session": later},
         "mean_regret": found.mean_regret,
         "held_out": rows,
+        "times": [times_at(t.record) for t in (*found.tunings, *searched)],
         "table": json.loads(found.table.to_json()),
     }
     (parsed.out / "shapes.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
