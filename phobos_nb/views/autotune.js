@@ -65,7 +65,7 @@ class View {
     on(this.near, "change", () => this.choose({ near: this.near.checked }));
     on(this.stop, "click", () => this.model.send({ do: "stop" }));
     on(this.resume, "click", () => this.model.send({ do: "resume" }));
-    on(this.use, "click", () => this.model.send({ do: "use", label: this.picked()?.label }));
+    on(this.use, "click", () => this.model.send({ do: this.inUse() ? "unuse" : "use", label: this.picked()?.label }));
     on(this.compare, "click", () => this.model.send({ do: "compare", labels: this.pair().map((p) => p.label) }));
     on(this.hold, "click", () => this.holdIt());
     on(this.other, "click", (e) => e.target.closest(".close") && this.model.send({ do: "compare", labels: [] }));
@@ -96,6 +96,10 @@ class View {
   picked() {
     const view = this.model.get("view");
     return view.points.find((p) => p.label === this.model.get("picked")) ?? winnerOf(view);
+  }
+
+  inUse() {
+    return this.model.get("used") !== "" && this.picked()?.label === this.model.get("used");
   }
 
   // What "Compare" compares: the picked one with the one that is held, else with the winner.
@@ -203,7 +207,8 @@ class View {
 
   buttons() {
     const point = this.picked(), held = this.model.get("held");
-    this.use.disabled = !point || point.ms === null || !this.model.get("can_use") || point.label === this.model.get("used");
+    this.use.disabled = !point || point.ms === null || !this.model.get("can_use");
+    this.use.textContent = this.inUse() ? "Use no longer" : "Use";
     this.use.title = this.model.get("can_use") ? "calls of the kernel take this configuration" : "there is no kernel here, only a record";
     const pair = this.pair();
     this.compare.disabled = !pair.length;

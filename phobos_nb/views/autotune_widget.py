@@ -140,6 +140,13 @@ class AutotuneWidget(anywidget.AnyWidget):
             settings = ", ".join(f"{n}={v}" for n, v in constants.items())
             self.message = f"calls use it now, as after {self._kernel.name}.use({settings})"
 
+    def use_no_longer(self) -> None:
+        """Let calls take again what was tuned, or the defaults."""
+        if self._kernel is not None:
+            self._kernel.use()
+            self.used = ""
+            self.message = f"calls take what was tuned again, as after {self._kernel.name}.use()"
+
     def compare(self, labels: Sequence[str]) -> None:
         """Show two configurations side by side; nothing for no labels.
 
@@ -173,6 +180,8 @@ class AutotuneWidget(anywidget.AnyWidget):
         what, search = content.get("do"), self._search
         if what == "use":
             self.use(str(content.get("label")))
+        elif what == "unuse":
+            self.use_no_longer()
         elif what == "compare":
             self.compare([str(name) for name in content.get("labels", ())])
         elif what == "export":

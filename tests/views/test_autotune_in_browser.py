@@ -84,6 +84,35 @@ def test_a_view_opens_in_200_ms(tab: Page, name: str) -> None:
     assert min(times) < 200
 
 
+@pytest.mark.parametrize("name", ["points", "map", "parallel"])
+def test_a_space_of_one_parameter_is_shown(tab: Page, name: str) -> None:
+    """Its map is one row; every configuration is there in each view."""
+    tab.evaluate(
+        "(name) => { const v = state.view; v.axes = { TILE: [1, 2, 4] }; state.shown = { tab: name };"
+        " v.points = v.points.slice(0, 3).map((p, i) => ({ ...p, label: `TILE=${2 ** i}`,"
+        " constants: { TILE: 2 ** i } })); }",
+        name,
+    )
+    tab.evaluate(OPEN, ".a")
+    assert tab.locator(".a .mark[data-label]").count() == 3
+    tab.locator(".a .chart svg").focus()
+    tab.keyboard.press("Home")
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("document.querySelector('.a h4 .label').innerText !== 'TILE=1'")
+
+
+def test_a_thousand_configurations_are_drawn_in_a_second(tab: Page) -> None:
+    """Sixteen times the recorded points; the page stays usable while such a search runs."""
+    tab.evaluate(
+        "const v = state.view, base = v.points; v.axes = { ...v.axes, COPY: [...Array(16).keys()] };"
+        " v.points = v.axes.COPY.flatMap((i) => base.map((p) => ({ ...p, status: i && p.ms ? 'ok' : p.status,"
+        " label: `COPY=${i} ${p.label}`, constants: { ...p.constants, COPY: i } })))"
+    )
+    took = tab.evaluate(OPEN, ".a")
+    assert tab.locator(".a .mark[data-label]").count() == 1024
+    assert took < 1000
+
+
 def test_two_views_do_not_disturb_each_other(tab: Page) -> None:
     """Each has its own picks, and ids that are its own."""
     for place in (".a", ".b"):

@@ -76,6 +76,9 @@ def test_a_picked_configuration_is_put_to_use():
     assert kernel.constants_for({"L": 4096}, target) == {"K": 8, "M": 128, "N": 64}
     with pytest.raises(KeyError):
         widget.use("K=4 M=256 N=256")
+    press(widget, do="unuse")
+    assert widget.used == ""
+    assert kernel.constants_for({"L": 4096}, target) != {"K": 8, "M": 128, "N": 64}
 
 
 def test_the_browser_stops_the_search_and_resumes_it():
