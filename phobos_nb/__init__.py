@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from phobos_nb.views.autotune_widget import AutotuneWidget as AutotuneWidget
     from phobos_nb.views.roofline_of import Roofline as Roofline
     from phobos_nb.views.roofline_of import roofline as roofline
+    from phobos_nb.views.shapes_widget import ShapesWidget as ShapesWidget
     from phobos_nb.views.sliders_widget import SlidersWidget as SlidersWidget
     from phobos_nb.views.sliders_widget import interact as interact
 
@@ -37,6 +38,7 @@ _HOMES = {
     "Kernel": "phobos_nb.compilation.kernel",
     "Module": "phobos_nb.compilation.module",
     "PhobosError": "phobos_nb.diagnostics",
+    "ShapesWidget": "phobos_nb.views.shapes_widget",
     "ShapesTuning": "phobos_nb.tune.shapes_result",
     "Roofline": "phobos_nb.views.roofline_of",
     "SlidersWidget": "phobos_nb.views.sliders_widget",
@@ -59,6 +61,7 @@ __all__ = [
     "PhobosError",
     "Roofline",
     "ShapesTuning",
+    "ShapesWidget",
     "SlidersWidget",
     "Tuning",
     "autotune",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from phobos_nb.views.shapes_widget import ShapesWidget
+
 
 @dataclass(frozen=True)
 class ShapesTuning:
@@ -92,6 +94,12 @@ class ShapesTuning:
             "chosen": None if chosen is None else label(chosen),
             "regret": self.regret(point),
         }
+
+    def widget(self) -> ShapesWidget:
+        """In the browser: the set and its losses, and below them the search of a shape of choice."""
+        import phobos_nb
+
+        return phobos_nb.ShapesWidget(self)
 
     def plot(self) -> Figure:
         """A matplotlib figure: each member's time over the best at every shape, the chosen marked."""

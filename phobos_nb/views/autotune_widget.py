@@ -170,6 +170,13 @@ class AutotuneWidget(anywidget.AnyWidget):
         self.message = f"written: {path}"
         return path
 
+    def _export(self, kind: str) -> None:
+        """As a button does it: what goes wrong is shown, there is no cell to raise it in."""
+        try:
+            self.export(kind)
+        except OSError as error:
+            self.message = f"not written: {error}"
+
     def _constants(self, label: str) -> Mapping[str, int]:
         shown: Any = self.view
         found = {p["label"]: p["constants"] for p in shown["points"] if p["ms"] is not None}
@@ -185,7 +192,7 @@ class AutotuneWidget(anywidget.AnyWidget):
         elif what == "compare":
             self.compare([str(name) for name in content.get("labels", ())])
         elif what == "export":
-            self.export(str(content.get("kind")))
+            self._export(str(content.get("kind")))
         elif what == "stop" and isinstance(search, LiveSearch):
             search.stop()
         elif what == "resume" and isinstance(search, LiveSearch):

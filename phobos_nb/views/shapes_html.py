@@ -41,15 +41,28 @@ def _head(found: ShapesTuning) -> str:
 def _rows(found: ShapesTuning) -> Iterable[str]:
     for point in found.table.points:
         extents = " ".join(f"{n}={v}" for n, v in point.extents.items())
-        yield _row("td", [extents, f"{point.weight:g}", f"{point.best:.4g} ms", *_cells(found, point)])
+        head = "".join(
+            f"<td>{t}</td>" for t in (escape(extents), f"{point.weight:g}", f"{point.best:.4g} ms")
+        )
+        yield f"<tr>{head}{''.join(_cells(found, point))}</tr>"
+
+
+WORST = 0.25
+"""The loss from which on a cell has no colour."""
 
 
 def _cells(found: ShapesTuning, point: Point) -> Iterable[str]:
-    """Each member's loss at a shape; the one that calls take has a star."""
+    """Each member's loss at a shape, darker the smaller; the one that calls take has a star."""
     chosen = found.table.choose_member(point.extents)
     for number, time in enumerate(point.times):
-        loss = "not measured" if time is None else f"{time / point.best - 1.0:+.1%}"
-        yield f"* {loss}" if number == chosen else loss
+        if time is None:
+            yield "<td>not measured</td>"
+            continue
+        loss = time / point.best - 1.0
+        share = round(60 * max(0.0, 1.0 - loss / WORST))
+        colour = f"background:color-mix(in srgb,var(--ph-accent) {share}%,transparent)"
+        star = "* " if number == chosen else ""
+        yield f"<td style='{colour}' title='{time:.4g} ms'>{star}{loss:+.1%}</td>"
 
 
 def _row(cell: str, texts: Iterable[str]) -> str:

@@ -105,7 +105,8 @@ def test_a_thousand_configurations_are_drawn_in_a_second(tab: Page) -> None:
     """Sixteen times the recorded points; the page stays usable while such a search runs."""
     tab.evaluate(
         "const v = state.view, base = v.points; v.axes = { ...v.axes, COPY: [...Array(16).keys()] };"
-        " v.points = v.axes.COPY.flatMap((i) => base.map((p) => ({ ...p, status: i && p.ms ? 'ok' : p.status,"
+        " v.points = v.axes.COPY.flatMap((i) => base.map((p) => ({ ...p,"
+        " status: i && p.ms ? 'ok' : p.status,"
         " label: `COPY=${i} ${p.label}`, constants: { ...p.constants, COPY: i } })))"
     )
     took = tab.evaluate(OPEN, ".a")

@@ -157,6 +157,15 @@ def test_exports_say_where_they_are(tmp_path, monkeypatch):
     assert records.read(tmp_path / "gemm-512x512x512.record.json").best == {"M": 128, "N": 256, "K": 8}
 
 
+def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    """The button says so instead of doing nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gemm-512x512x512.t4.json").mkdir()
+    widget = AutotuneWidget(replay(record()))
+    press(widget, do="export", kind="T4")
+    assert widget.message.startswith("not written: ")
+
+
 def test_a_closed_view_is_not_kept_by_its_search():
     """Neither callbacks nor threads remain, and the object itself is gone."""
     threads = set(threading.enumerate())
