@@ -21,7 +21,7 @@ from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.remembered import Identity
 from phobos_nb.contract import Variant
-from phobos_nb.diagnostics import PhobosError
+from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.tune import strategies
 from phobos_nb.tune.bench import Task
@@ -86,6 +86,9 @@ def autotune(kernel: Kernel, *arguments: Any, grid: Any = None, **named: Any) ->
 def session_of(kernel: Kernel, arguments: Sequence[Any], grid: Any, named: Mapping[str, Any]) -> Session:
     """A call's session: arguments and options told apart and checked."""
     settings, named = split(named, [p.name for p in kernel.parameters])
+    if settings.shapes is not None:
+        message = "shapes: a search in the background is of one call; use tune(shapes=...)"
+        raise PhobosError([Diagnostic("PH402", message, stage="tune")])
     kernel = kernel.for_call(arguments, named)
     values = name_arguments(kernel.name, kernel.parameters, arguments, named)
     return Session(kernel, values, grid, settings)

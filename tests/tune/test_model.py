@@ -7,6 +7,7 @@ import pytest
 
 import phobos_nb as ph
 from phobos_nb.target import get
+from phobos_nb.tune.counts import counts_of
 from phobos_nb.tune.model import predictor
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.space import space_of
@@ -66,3 +67,56 @@ def test_what_cannot_run_is_predicted_as_never_done():
     predict = predictor(kernel("gemm_fp32"), {"M": 96, "N": 4096, "K": 4096}, None, get("sm_90a"))
     assert predict({"TILE_M": 64, "TILE_N": 64, "TILE_K": 8}) == math.inf
     assert math.isfinite(predict({"TILE_M": 32, "TILE_N": 64, "TILE_K": 8}))
+
+
+def test_what_a_cta_does_is_counted():
+    """Softmax of 4096 columns in chunks of 512, two passes: 16 loop bodies, X twice and Y once moved."""
+    typed = kernel("softmax").typed({"ROWS": 8, "COLS": 512})
+    counts = counts_of(typed, {"M": 4096, "N": 4096}, get("sm_90a"))
+    assert counts.rounds == 16
+    assert counts.moved == 3 * 8 * 4096 * 4
+    assert counts.stored == 8 * 4096 * 4
+    assert (counts.reductions, counts.crossing) == (16, 0)
+
+
+def test_rows_that_warps_share_meet_in_shared_memory():
+    """With 4 rows and 8 warps, every reduction of a row crosses warps."""
+    typed = kernel("softmax").typed({"ROWS": 4, "COLS": 512})
+    counts = counts_of(typed, {"M": 4096, "N": 4096}, get("sm_90a"))
+    assert counts.crossing == counts.reductions == 16
+
+
+def test_a_loop_with_bounds_from_memory_counts_by_its_step():
+    """Sequences of unknown length: twice the step, half the loop bodies."""
+    found = kernel("varlen_attention")
+    extents = {"N": 8192, "H": 8, "B": 17}
+    narrow, wide = (
+        counts_of(found.typed({"BR": 64, "BC": c}), extents, get("sm_90a")) for c in (32, 64)
+    )
+    assert narrow.rounds == 2 * wide.rounds == 8192 / 32
+
+
+@pytest.mark.parametrize(
+    ("name", "extents", "better", "worse"),
+    [
+        ("softmax", {"M": 4096, "N": 4096}, {"ROWS": 8, "COLS": 512}, {"ROWS": 4, "COLS": 128}),
+        ("scan", {"M": 4096, "N": 4096}, {"ROWS": 64, "COLS": 32}, {"ROWS": 16, "COLS": 128}),
+        ("varlen_attention", {"N": 8192, "H": 8, "B": 17}, {"BR": 64, "BC": 64}, {"BR": 32, "BC": 32}),
+        ("gemm_fp16", CUBE, {"TILE_M": 128, "TILE_N": 128, "TILE_K": 16},
+         {"TILE_M": 256, "TILE_N": 128, "TILE_K": 64}),
+    ],
+)  # fmt: skip
+def test_the_model_tells_what_was_half_again_as_fast_on_an_h200(name, extents, better, worse):
+    """Pairs whose times differed by a third or more on 2026-11-30."""
+    predict = predictor(kernel(name), extents, None, get("sm_90a"))
+    assert predict(better) < predict(worse)
+
+
+def test_a_callers_grid_counts():
+    """Twice the CTAs of an uninferrable grid take longer."""
+    found = kernel("varlen_attention")
+    extents, constants = {"N": 8192, "H": 8, "B": 17}, {"BR": 64, "BC": 64}
+    times = [predictor(found, extents, (n, 8, 16), get("sm_90a"))(constants) for n in (16, 64)]
+    assert times[0] < times[1]
+    by_constants = predictor(found, extents, lambda c: (1024 // c["BR"], 8, 16), get("sm_90a"))
+    assert by_constants(constants) == times[0]

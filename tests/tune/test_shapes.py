@@ -192,3 +192,9 @@ kernel scale<T: dtype = f32>(X: tensor<T>[N], Y: tensor<T>[N]) {
     calls = [(np.ones(64, d), np.ones(64, d)) for d in (np.float32, np.float64)]
     with caplog.at_level(logging.WARNING), pytest.raises(ph.PhobosError, match="more than its extents"):
         kernel(text).tune(shapes=calls, **QUICK)
+
+
+def test_a_search_in_the_background_is_of_one_call():
+    """Shapes are refused there, with what to use."""
+    with pytest.raises(ph.PhobosError, match=r"use tune\(shapes"):
+        ph.autotune_live(kernel(), shapes=SHAPES)

@@ -10,7 +10,7 @@ from phobos_nb.tune.records import Record, read
 from phobos_nb.tune.replay import open_record, replay
 from phobos_nb.tune.search import Plan
 from phobos_nb.views.display import show_tuning
-from tools.guided_search import example_of
+from tools.guided_search import kernel_of
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "results" / "records").glob("*.json"))
@@ -24,7 +24,7 @@ def records() -> dict[str, Record]:
 def test_every_bundled_kernel_has_a_record():
     """By the meaning of its text; an example that has changed since counts as missing."""
     examples = {path.stem for path in (ROOT / "examples").glob("*.ph")}
-    found = {example_of(record) for record in records().values()}
+    found = {kernel_of(record) for record in records().values()}
     assert {known[0] for known in found if known is not None} == examples
 
 
