@@ -1,5 +1,6 @@
 """Benchmarks on a GPU: peers compute the same, callables join, baselines hold in another process."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_two_processes_agree_on_an_unchanged_kernel(tmp_path):
     def bench(*options):
         code = "import sys; from phobos_nb.cli import main; sys.exit(main(sys.argv[1:]))"
         command = [sys.executable, "-c", code, "bench", "--bench", "softmax", *options]
-        environment = child_environment({"PYTHONPATH": str(ROOT)})
+        environment = child_environment({"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])})
         return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
     baseline = tmp_path / "baseline.json"
