@@ -20,6 +20,9 @@ EXTENT_BOUND = 2**31 - 2**14
 STRIDE_BOUND = 2**22
 """Strides of bounded arrays, in elements, are from 0 to this: 511 rows of one fit 32 bits."""
 
+MOST = ("MOST_X", "MOST_Y")
+"""Constants that bound the extents which the grid steps along on its axes x and y."""
+
 Dim = int | str
 """A tensor dimension: a constant extent or the name of a run-time symbol."""
 
@@ -103,6 +106,13 @@ class GridRule:
         sizes = [max((t.blocks(extents) for t in terms), default=1) for terms in self.axes]
         return sizes[0], sizes[1], sizes[2]
 
+    def thin(self, constants: Mapping[str, int]) -> dict[str, int]:
+        """Symbol -> the most that its extent is, by the constants of `MOST`."""
+        if self.problem:
+            return {}
+        wanted = [(terms, constants.get(name, 0)) for name, terms in zip(MOST, self.axes, strict=False)]
+        return {t.extent: n for terms, n in wanted for t in terms if n > 0 and isinstance(t.extent, str)}
+
     def bounds(self) -> tuple[int | None, int | None, int | None]:
         """The largest grid that extents up to `EXTENT_BOUND` infer; None where nothing is inferred."""
         if self.problem:
@@ -120,7 +130,8 @@ class Variant:
     """What the generated code takes for granted of the arrays; checked before every launch.
 
     unit_stride: the innermost stride of every tensor is 1 (or its last extent is at most 1).
-    aligned: every base address is a multiple of 16 bytes and so is every outer stride in bytes.
+    aligned: every base address is a multiple of 16 bytes and so is every outer stride in bytes, except
+    of the tensors named in `thin`: their last extent is at most 1, and no access to them is wide.
     index_bits: width of extents, strides and element offsets, 32 or 64.
     bounded: extents are below `EXTENT_BOUND`, strides from 0 to `STRIDE_BOUND`, the grid within
     `GridRule.bounds`: most index arithmetic then provably fits 32 bits, whatever `index_bits` is.
@@ -130,6 +141,7 @@ class Variant:
     aligned: bool = True
     index_bits: int = 64
     bounded: bool = True
+    thin: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -277,7 +289,7 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
         "parameters": tuple(_parameter(p) for p in data["parameters"]),
         "arguments": tuple(EntryArgument(**a) for a in data["arguments"]),
         "grid": GridRule((axes[0], axes[1], axes[2]), data["grid"]["problem"]),
-        "variant": Variant(**data["variant"]),
+        "variant": Variant(**{**data["variant"], "thin": tuple(data["variant"].get("thin", ()))}),
         "cluster": tuple(data.get("cluster", (1, 1, 1))),
         "maps": tuple(_map(x) for x in data.get("maps", ())),
         "outputs": tuple(

@@ -9,7 +9,7 @@ from typing import Any
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.findings import Findings
 from phobos_nb.arguments.scalars import Scalar, check_range, convert_scalar
-from phobos_nb.contract import Parameter, ScalarParameter, TensorParameter
+from phobos_nb.contract import MOST, Parameter, ScalarParameter, TensorParameter
 from phobos_nb.dtypes import ALL
 
 _COPY = "copy it to fresh memory: `np.array(x)` or `cp.array(x)`"
@@ -140,6 +140,14 @@ def solve_extents(
                 found.value_error("PH704", f"{place}: {known}, but {size} here", help)
             origin.setdefault(str(dim), place)
     return extents
+
+
+def check_thin(thin: Mapping[str, int], extents: Mapping[str, int], found: Findings) -> None:
+    """Record every extent above the bound that MOST_X or MOST_Y sets."""
+    for symbol, most in thin.items():
+        if extents.get(symbol, 0) > most:
+            message = f"{symbol} = {extents[symbol]}, the kernel is compiled for at most {most}"
+            found.value_error("PH714", message, f"leave out {' and '.join(MOST)}, or give a larger value")
 
 
 def check_promises(promises: Mapping[str, int], extents: Mapping[str, int], found: Findings) -> None:

@@ -16,22 +16,28 @@ _LIMIT_32 = 2**31 - 1
 
 
 def choose_variant(
-    arrays: Iterable[ArrayDescription],
+    arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription],
     index_bits: int,
     grid: Grid = (1, 1, 1),
     rule: GridRule | None = None,
 ) -> Variant:
     """The fastest variant that is right for these arrays, with indices at least `index_bits` wide.
 
-    `grid` is what will be started, `rule` how the kernel infers it.
+    `grid` is what will be started, `rule` how the kernel infers it. Only arrays that come by name can
+    be exempt from alignment as `thin`.
     """
-    known = list(arrays)
+    named = arrays if isinstance(arrays, Mapping) else {}
+    known = list(named.values() if isinstance(arrays, Mapping) else arrays)
+    thin = tuple(name for name, array in named.items() if is_thin(array))
+    wide = [a for name, a in named.items() if name not in thin] if named else known
+    aligned = all(is_aligned(a) for a in wide)
     narrow = index_bits == 32 and all(fits_32_bits(a) for a in known)
     return Variant(
         unit_stride=all(has_unit_stride(a) for a in known),
-        aligned=all(is_aligned(a) for a in known),
+        aligned=aligned,
         index_bits=32 if narrow else 64,
         bounded=all(is_bounded(a) for a in known) and grid_is_bounded(grid, rule or GridRule()),
+        thin=thin if aligned else (),
     )
 
 
@@ -44,6 +50,11 @@ def is_aligned(array: ArrayDescription) -> bool:
     """Whether the base and every outer stride that is used are multiples of 16 bytes."""
     outer = zip(array.shape[:-1], array.strides[:-1], strict=True)
     return array.address % 16 == 0 and all(s % 16 == 0 or n <= 1 for n, s in outer)
+
+
+def is_thin(array: ArrayDescription) -> bool:
+    """Whether a column: not aligned, but with nothing beside an element that a wide access could take."""
+    return len(array.shape) > 1 and array.shape[-1] <= 1 and not is_aligned(array)
 
 
 def is_bounded(array: ArrayDescription) -> bool:
@@ -72,12 +83,22 @@ def check_index_width(arrays: Mapping[str, ArrayDescription], index_bits: int, f
             found.value_error("PH709", message, "compile with index_bits=64")
 
 
-def suits(variant: Variant, arrays: Iterable[ArrayDescription]) -> bool:
-    """Whether code compiled for `variant` is right for these arrays."""
+def suits(
+    variant: Variant, arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription]
+) -> bool:
+    """Whether code compiled for `variant` is right for these arrays; `thin` counts where they are named."""
     best = choose_variant(arrays, variant.index_bits)
     return (
         best.unit_stride >= variant.unit_stride
         and best.aligned >= variant.aligned
         and best.index_bits <= variant.index_bits
         and best.bounded >= variant.bounded
+        and (not variant.aligned or set(best.thin) <= set(variant.thin))
+        and all(_column(arrays, name) for name in variant.thin)
     )
+
+
+def _column(arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription], name: str) -> bool:
+    """Whether the array of that name has a last extent of at most 1."""
+    array = arrays.get(name) if isinstance(arrays, Mapping) else None
+    return array is not None and array.shape[-1] <= 1

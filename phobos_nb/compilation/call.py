@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from phobos_nb.arguments.array import ArrayDescription, describe_numpy
 from phobos_nb.arguments.findings import Findings, findings
 from phobos_nb.arguments.grid import Grid, check_covering, choose_grid
-from phobos_nb.arguments.match import check_promises, match_arguments
+from phobos_nb.arguments.match import check_promises, check_thin, match_arguments
 from phobos_nb.arguments.overlap import check_overlap
 from phobos_nb.arguments.scalars import Scalar
 from phobos_nb.contract import ScalarParameter
@@ -64,6 +64,7 @@ def solve(
     pairs = in_place_pairs(typed)
     with findings(kernel.name) as found:
         check_promises(typed.promises, call.extents, found)
+        check_thin(typed.grid.thin(chosen), call.extents, found)
         check_overlap(typed.tensor_parameters, call.arrays, pairs, found)
         shape = choose_grid(typed.grid, call.extents, grid, found)
         check_covering(typed.grid, typed.promises, call.extents, shape, found)

@@ -262,7 +262,7 @@ class Kernel:
         self, call: SolvedCall, configuration: Configuration, dispatch: Dispatch | None = None
     ) -> Compilation:
         variant = choose_variant(
-            call.arrays.values(), configuration.variant.index_bits, call.grid, call.typed.grid
+            call.arrays, configuration.variant.index_bits, call.grid, call.typed.grid
         )
         if dispatch is not None:
             variant = dispatch.variant({**call.choices, **call.typed.constants}, variant)

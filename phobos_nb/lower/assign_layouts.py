@@ -155,7 +155,9 @@ class _Assigner:
         """How many elements one access of the box may take, by variant, index and element size."""
         value = box.result if isinstance(box, tile.LoadOp) else box.value
         last = len(box.indices) - 1
-        if not (self._variant.aligned and self._variant.unit_stride) or last not in box.sliced:
+        tensor = box.source if isinstance(box, tile.LoadOp) else box.destination
+        thin = tensor.name_hint in self._variant.thin
+        if not self._variant.aligned or thin or not self._variant.unit_stride or last not in box.sliced:
             return 1
         widest = VECTOR_BYTES // byte_width(element(value))
         return max(1, math.gcd(widest, self._facts.multiple(box.indices[last])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from phobos_nb.contract import MOST
 from phobos_nb.lower.loop_form import ADDRESSES, GUARDS, ORDERS, RINGS
 
 SPLIT = "SPLIT_K"
@@ -20,12 +21,15 @@ CHOICES: Mapping[str, str] = {
     "WARPS_M": "Warps along the rows of a dot's result; the others lie along its columns.",
     "LANES_M": "Lanes of a warp along the rows of a dot's result; the others lie along its columns.",
     "STAGES": "Buffers in flight for the operands of a pipelined loop; 1 is no pipelining.",
-    "SLICES": "K-slices in one iteration of a pipelined loop; what is left has a loop of its own.",
+    "SLICES": "K-slices in one iteration of a loop with dots; what is left has a loop of its own or is masked.",
     "UNROLL_K": "K-steps of a dot that are unrolled.",
     "PAD_A": "Elements added to a k-row of the left operand in shared memory, against bank conflicts.",
     "PAD_B": "The same for the right operand.",
     "GROUP": "Rows of tiles that neighbouring CTAs share in the L2 cache; 0 is the hardware's order.",
     "MIN_BLOCKS": "CTAs that shall fit on a multiprocessor together when stages are chosen.",
+    MOST[0]: "Largest extent along the grid's axis x: tiles are cut to it, larger calls are refused.",
+    MOST[1]: "The same for axis y.",
+    "DIRECT": "0: products with a vector run as others do; 1, the default: see Note [Matrix times vector].",
     SPLIT: "CTAs that share the k loop of a tile; a second launch adds their sums. 1 is no sharing.",
     "ORDER": f"Order of the multiply-adds of a k-step: {_numbered(ORDERS)}.",
     "ADDRESS": f"Global addresses in a pipelined loop: {_numbered(ADDRESSES)}.",

@@ -16,11 +16,11 @@ from xdsl.ir import SSAValue
 
 from phobos_nb.ir.dialects import tile
 from phobos_nb.lower import staged
+from phobos_nb.lower.coefficient import coefficient
 from phobos_nb.lower.distribute_box import Box, Run, load_tile
 from phobos_nb.lower.distribute_shared import write_tile
 from phobos_nb.lower.layout_types import byte_width
 from phobos_nb.lower.noted_form import form_of
-from phobos_nb.lower.pipeline_loops import coefficient
 from phobos_nb.lower.thread_builder import ThreadBuilder
 from phobos_nb.lower.thread_state import ThreadState, dense_strides
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,6 +22,9 @@ from phobos_nb.lower.thread_builder import ThreadBuilder
 from phobos_nb.lower.thread_state import Tensor, ThreadState
 
 VECTOR_BYTES = 16
+
+AT_ONCE = "phobos.at_once"
+"""Attribute of a `tile.load` whose loads shall be in flight together, see `load_tile`."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class Box:
         self.tensor: Tensor = state.tensors[source]
         self.layout: Layout = state.layout(value)
         self.element: Attribute = state.type_of(value).element_type
-        self._inner = op.sliced[-1] == len(op.indices) - 1 and state.variant.unit_stride
+        thin = source.name_hint in state.variant.thin
+        self._inner = not thin and op.sliced[-1] == len(op.indices) - 1 and state.variant.unit_stride
         self._needs = [self._checks(axis) for axis in range(len(op.indices))]
         self.width = self._width()
         self.alignment = self._alignment()
@@ -56,6 +61,29 @@ class Box:
         """Use accesses of `width` elements."""
         self.width = width
         self.alignment = min(self.alignment, byte_width(self.element) * width)
+
+    def whole(self) -> SSAValue | None:
+        """Whether the thread's slots all lie inside, so that none needs a mask; None where always."""
+        b, found = self._state.b, None
+        for axis in range(len(self._op.indices)):
+            if not self._needs[axis]:
+                continue
+            if axis not in self._op.sliced:
+                found = self._state.both(found, self._inside(axis, self._op_index(axis)))
+                continue
+            own = self._op.sliced.index(axis)
+            first = b.addi(self._op_index(axis), self._state.coordinate(self.layout.axes[own]))
+            last = b.addi(first, b.index(self.layout.axes[own].offsets[-1]))
+            limit = self._limit(axis, own)
+            inside = b.andi(b.cmpi("sge", first, b.index(0)), b.cmpi("slt", last, limit))
+            found = self._state.both(found, inside)
+        return found
+
+    def unmasked(self) -> Box:
+        """The same box without masks, for where `whole` holds."""
+        box = copy(self)
+        box._needs = [False] * len(self._needs)
+        return box
 
     def runs(self, condition: SSAValue | None, base: SSAValue | None = None) -> Iterator[Run]:
         """The accesses in slot order, all under `condition` as well; addresses count from `base`."""
@@ -164,8 +192,22 @@ def distribute_load(state: ThreadState, op: tile.LoadOp) -> None:
 
 
 def load_tile(state: ThreadState, op: tile.LoadOp) -> SSAValue:
-    """The thread's vector of a box at the present position."""
+    """The thread's vector of a box at the present position.
+
+    With `AT_ONCE` the masks are asked about once: one branch, behind which all loads go out together.
+    """
     box = Box(state, op)
+    whole = box.whole() if AT_ONCE in op.attributes else None
+    if whole is None:
+        return _load_box(state, op, box)
+    branch = state.b.if_(whole, [state.type_of(op.result)], otherwise=True)
+    for region, held in zip(branch.regions, (box.unmasked(), box), strict=True):
+        with state.b.inside(region.block):
+            state.b.yield_([_load_box(state, op, held)])
+    return branch.results[0]
+
+
+def _load_box(state: ThreadState, op: tile.LoadOp, box: Box) -> SSAValue:
     b = state.b
     zero = b.zero(box.element)
     pad = zero if op.pad is None else state.get(op.pad)

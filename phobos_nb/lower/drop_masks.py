@@ -29,10 +29,11 @@ Element = LoadElementOp | StoreElementOp | AtomicCasOp
 
 @dataclass(frozen=True)
 class EntryChecks:
-    """What dropped masks rely on: extents that are multiples, and blocks that lie inside."""
+    """What code relies on: extents that are multiples, blocks that lie inside, extents at most so large."""
 
     multiples: tuple[tuple[str, int], ...] = ()
     blocks: tuple[BlockBound, ...] = ()
+    most: tuple[tuple[str, int], ...] = ()
 
 
 def drop_masks(kernel: KernelOp, grid: GridRule | None = None) -> EntryChecks:

@@ -72,11 +72,14 @@ def bind(kernel: KernelOp, named: Named, b: ThreadBuilder) -> dict[SSAValue, Ten
 
 
 def emit_checks(checks: EntryChecks, named: Named, blocks: Sequence[SSAValue], b: ThreadBuilder) -> None:
-    """Trap where an extent is not the promised multiple, or a block lies outside what was proven."""
+    """Trap where an extent is not as promised, or a block lies outside what was proven."""
     broken: SSAValue | None = None
     for symbol, multiple in checks.multiples:
         rest = b.remui(named["extent", symbol, -1], b.index(multiple))
         broken = _either(b, broken, b.cmpi("ne", rest, b.index(0)))
+    for symbol, most in checks.most:
+        above = b.cmpi("ugt", named["extent", symbol, -1], b.index(most))
+        broken = _either(b, broken, above)
     for bound in checks.blocks:
         first = b.muli(blocks[bound.axis], b.index(bound.step))
         outside = b.cmpi("uge", first, named["extent", bound.extent, -1])

@@ -102,6 +102,10 @@ class IndexFacts:
             return _multiply(self.range(op.lhs), self.range(op.rhs))
         if isinstance(op, IndexCastOp):
             return self.range(op.input)
+        if isinstance(op, arith.MaxSIOp | arith.MinSIOp):
+            return _extreme(op, self.range(op.lhs), self.range(op.rhs))
+        if isinstance(op, arith.CeilDivUIOp | arith.DivUIOp):
+            return Range(0) if self.not_negative(op.lhs) else Range()
         return Range()
 
     def not_negative(self, value: SSAValue) -> bool:
@@ -168,6 +172,15 @@ def _add(a: Range, b: Range) -> Range:
     low = None if a.low is None or b.low is None else a.low + b.low
     high = None if a.high is None or b.high is None else a.high + b.high
     return Range(low, high)
+
+
+def _extreme(op: arith.MaxSIOp | arith.MinSIOp, a: Range, b: Range) -> Range:
+    """The range of the larger or of the smaller."""
+    if isinstance(op, arith.MaxSIOp):
+        low = max((n for n in (a.low, b.low) if n is not None), default=None)
+        return Range(low, None if a.high is None or b.high is None else max(a.high, b.high))
+    high = min((n for n in (a.high, b.high) if n is not None), default=None)
+    return Range(None if a.low is None or b.low is None else min(a.low, b.low), high)
 
 
 def _multiply(a: Range, b: Range) -> Range:

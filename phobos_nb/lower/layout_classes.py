@@ -74,12 +74,12 @@ def collect(kernel: KernelOp) -> Classes:
         for value in (*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)):
             if is_tile(value):
                 classes.find(value)
-        for group in _groups(op):
+        for group in tied(op):
             classes.join(group)
     return classes
 
 
-def _groups(op: Operation) -> Iterator[list[SSAValue]]:
+def tied(op: Operation) -> Iterator[list[SSAValue]]:
     """The values that one op ties to the same layout."""
     if isinstance(op, scf.ForOp):
         yield from _columns(

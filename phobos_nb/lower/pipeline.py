@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xdsl.dialects.builtin import ModuleOp, f32, f64
 from xdsl.dialects.test import TestOp
@@ -15,16 +15,26 @@ from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.assign_layouts import Assignment, assign_layouts, dot_shape
 from phobos_nb.lower.assumptions import argument_name, assumed
+from phobos_nb.lower.crop import crop_tiles
 from phobos_nb.lower.distribute import distribute
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
 from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around, set_attributes
 from phobos_nb.lower.finish import finish, merge_equal
 from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
-from phobos_nb.lower.pipeline_loops import LoopReport, pipeline_loops
+from phobos_nb.lower.loop_report import LoopReport
+from phobos_nb.lower.matvec import direct_loops
+from phobos_nb.lower.pipeline_loops import pipeline_loops
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
 from phobos_nb.lower.raster import block_ids
-from phobos_nb.lower.requests import check_requests, check_sums, note_split, wanted_constants
+from phobos_nb.lower.requests import (
+    check_requests,
+    check_sums,
+    note_cropped,
+    note_direct,
+    note_split,
+    wanted_constants,
+)
 from phobos_nb.lower.shared_liveness import plan_kernel
 from phobos_nb.lower.shared_memory import is_dynamic
 from phobos_nb.lower.split_k import Split, split_loop
@@ -94,8 +104,24 @@ def _merge_equal(work: _Work) -> None:
     merge_equal(work.kernel)
 
 
+def _crop_tiles(work: _Work) -> None:
+    most = work.facts.grid.thin(work.options.constants)
+    cropped = crop_tiles(work.kernel, most)
+    work.checks = EntryChecks(most=tuple(most.items()))
+    if not work.options.role:
+        note_cropped(cropped, work.diagnostics, work.facts.span)
+
+
 def _drop_masks(work: _Work) -> None:
-    work.checks = drop_masks(work.kernel, work.facts.grid)
+    found = drop_masks(work.kernel, work.facts.grid)
+    work.checks = replace(found, most=work.checks.most)
+
+
+def _direct_loops(work: _Work) -> None:
+    constants = wanted_constants(work.facts.attributes, work.options.constants)
+    work.loops = direct_loops(work.kernel, constants)
+    if not work.options.role:
+        note_direct(work.loops, work.diagnostics, work.facts.span)
 
 
 def _assign_layouts(work: _Work) -> None:
@@ -120,7 +146,7 @@ def _stage_operands(work: _Work) -> None:
 
 def _pipeline_loops(work: _Work) -> None:
     constants = wanted_constants(work.facts.attributes, work.options.constants)
-    work.loops = pipeline_loops(work.kernel, work.target, constants)
+    work.loops = (*work.loops, *pipeline_loops(work.kernel, work.target, constants))
     if work.options.role == "finish":  # its loop runs in the other launch
         return
     has_dot = bool(work.assignment.plans)
@@ -197,7 +223,9 @@ def _finish(work: _Work) -> None:
 
 PASSES = (
     _merge_equal,
+    _crop_tiles,
     _drop_masks,
+    _direct_loops,
     _assign_layouts,
     _split_loop,
     _stage_operands,

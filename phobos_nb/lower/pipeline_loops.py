@@ -9,24 +9,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
-from xdsl.dialects import arith, scf
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from phobos_nb.ir.dialects import tile
-from phobos_nb.ir.dialects.arith import IndexCastOp
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
+from phobos_nb.lower.coefficient import coefficient
 from phobos_nb.lower.finish import is_pure
 from phobos_nb.lower.gemm_plan import WORD, DotShape, registers_per_thread, resident_ctas
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, set_layout, shape
 from phobos_nb.lower.layouts import Layout, blocked
 from phobos_nb.lower.loop_form import LoopForm, choose_form, default_stages
+from phobos_nb.lower.loop_report import LoopReport
 from phobos_nb.lower.noted_form import note_form
 from phobos_nb.target import Target
 
@@ -40,16 +40,6 @@ REGISTER_STAGES = 2
 
 MASKED_REGISTERS = 6
 """Registers for the conditions of masked copies: without them 64 x 128 x 8 spilled with three CTAs."""
-
-
-@dataclass(frozen=True)
-class LoopReport:
-    """What became of one loop with a dot: its stages (1: not pipelined) and why not more."""
-
-    line: int
-    stages: int
-    mode: str
-    reason: str
 
 
 def pipeline_loops(
@@ -127,33 +117,6 @@ def _carried_obstacle(loop: scf.ForOp) -> str:
     if len({dot.depth.value.data for dot in dots}) > 1:
         return "the dots differ in depth"
     return ""
-
-
-def coefficient(value: SSAValue, iv: SSAValue, body: Block) -> int | None:
-    """How much an index grows when the loop variable grows by one; None where it is not linear."""
-    if value is iv:
-        return 1
-    op = value.owner
-    if not isinstance(op, Operation) or op.parent is not body:
-        return 0
-    if isinstance(op, IndexCastOp):
-        return coefficient(op.input, iv, body)
-    if isinstance(op, arith.AddiOp | arith.SubiOp):
-        left, right = (coefficient(v, iv, body) for v in op.operands)
-        if left is None or right is None:
-            return None
-        return left + right if isinstance(op, arith.AddiOp) else left - right
-    if isinstance(op, arith.MuliOp):
-        return _product(op, iv, body)
-    return None
-
-
-def _product(op: arith.MuliOp, iv: SSAValue, body: Block) -> int | None:
-    for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        known, inner = constant_value(other), coefficient(one, iv, body)
-        if known is not None and inner is not None:
-            return inner * int(known)
-    return None
 
 
 def _copies(loop: scf.ForOp) -> Iterator[tuple[tile.LoadOp, staged.WriteOp, staged.BufferOp]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.gemm_plan import DotShape, estimate
-from phobos_nb.lower.pipeline_loops import LoopReport
+from phobos_nb.lower.loop_report import LoopReport
+from phobos_nb.lower.matvec import MODE
 from phobos_nb.lower.split_k import Split
 from phobos_nb.source import Span
 from phobos_nb.target import Target
@@ -59,6 +60,25 @@ def note_split(split: Split | None, reason: str, diagnostics: Diagnostics, span:
     diagnostics.note("PH514", message, span, stage="lower")
 
 
+def note_cropped(
+    cropped: Mapping[str, tuple[int, int]], diagnostics: Diagnostics, span: Span | None
+) -> None:
+    """Note PH515: which tiles are cut to what a call can have."""
+    for symbol, (before, after) in cropped.items():
+        message = f"{symbol} is at most {after}: of tiles of {before} only {after} are computed"
+        diagnostics.note("PH515", message, span, stage="lower")
+
+
+def note_direct(loops: Iterable[LoopReport], diagnostics: Diagnostics, span: Span | None) -> None:
+    """Note PH515: which products with a vector run without shared memory."""
+    for loop in loops:
+        message = (
+            f"line {loop.line}: a matrix times a vector runs without shared memory: a thread multiplies "
+            f"what it loads, {loop.stages} k-slices an iteration, and threads add up at the end"
+        )
+        diagnostics.note("PH515", message, span, stage="lower")
+
+
 def check_requests(
     attributes: Iterable[AttributeUse],
     loops: tuple[LoopReport, ...],
@@ -68,7 +88,7 @@ def check_requests(
 ) -> None:
     """Report PH511 where `@pipeline` found no loop, note PH512 where `@tensorcore` changes nothing."""
     for use in attributes:
-        if use.name == "pipeline" and not any(loop.stages > 1 for loop in loops):
+        if use.name == "pipeline" and not any(map(_overlaps, loops)):
             why = "; ".join(f"line {loop.line}: {loop.reason}" for loop in loops)
             diagnostics.error(
                 "PH511",
@@ -84,3 +104,8 @@ def check_requests(
                 use.span,
                 stage="lower",
             )
+
+
+def _overlaps(loop: LoopReport) -> bool:
+    """Whether loads run ahead of arithmetic: in stages, or as many loads at once as registers hold."""
+    return loop.stages > 1 or loop.mode == MODE

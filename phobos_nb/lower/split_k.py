@@ -27,8 +27,10 @@ from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.lower import staged
 from phobos_nb.lower.choices import SPLIT
+from phobos_nb.lower.accumulating import does_more
 from phobos_nb.lower.finish import is_pure
 from phobos_nb.lower.layout_types import element, is_tile, layout_of
+from phobos_nb.lower.matvec import SUMMED
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def split_loop(
     reason = _grid_obstacle(kernel, grid) or _obstacle(kernel, loops)
     if reason:
         return None, reason
-    threads, results = kernel.threads.value.data, list(loops[0].results)
+    threads, results = kernel.threads.value.data, [_left(v) for v in loops[0].results]
     sizes = [math.prod(layout_of(v, threads).slots) * threads for v in results]
     name = _unused(kernel)
     dtype = "f64" if element(results[0]) == f64 else "f32"
@@ -105,19 +107,9 @@ def _obstacle(kernel: KernelOp, loops: list[scf.ForOp]) -> str:
             break
         if not (is_pure(op) or isinstance(op, tile.LoadOp)):
             return f"something happens in front of the loop ({op.name})"
-    return _body_obstacle(loop)
-
-
-def _body_obstacle(loop: scf.ForOp) -> str:
-    body = loop.body.block
-    assert body.last_op is not None
-    for argument, result in zip(body.args[1:], body.last_op.operands, strict=True):
-        own = isinstance(result.owner, tile.DotOp) and result.owner.acc is argument
-        if not own or len(list(argument.uses)) != 1 or len(list(result.uses)) != 1:
-            return "the loop carries a value that is not the accumulator of one dot"
-    if any(not is_pure(op) and not isinstance(op, tile.LoadOp | scf.YieldOp) for op in body.ops):
-        return "the loop does more than load and accumulate"
-    return ""
+    if SUMMED in loop.attributes:
+        return ""
+    return does_more(loop)
 
 
 def _unused(kernel: KernelOp) -> str:
@@ -126,37 +118,32 @@ def _unused(kernel: KernelOp) -> str:
     return next(n for n in ("parts", *(f"parts{i}" for i in range(9))) if n not in taken)
 
 
+def _left(result: SSAValue) -> SSAValue:
+    """What a CTA leaves of a loop's result: the result, or what partial sums are added up to."""
+    loop = result.owner
+    assert isinstance(loop, scf.ForOp)
+    return next(iter(result.uses)).operation.results[0] if SUMMED in loop.attributes else result
+
+
 def _leave_part(kernel: KernelOp, loop: scf.ForOp, sizes: list[int], parts: int) -> None:
     """Run one share of the loop from zero, store the sums, and drop what follows."""
-    after = loop.next_op
-    while after is not None:
-        after, gone = after.next_op, after
-        _drop(kernel, gone)
+    left = [_left(v) for v in loop.results]
+    kept = {loop, *(v.owner for v in left)}
+    ops = list(kernel.body.block.ops)
+    for op in reversed(ops[ops.index(loop) :]):  # users first
+        if op not in kept:
+            op.detach()
+            op.erase()
     b = Builder.before(loop)
     first, last = _share(b, loop, parts)
     loop.operands[0], loop.operands[1] = first, last
     for index, value in enumerate(loop.iter_args):
         loop.operands[3 + index] = b.constant(0, value.type)
-    b.point = InsertPoint.after(loop)
+    b.point = InsertPoint.at_end(kernel.body.block)
     offset = 0
-    for value, size in zip(loop.results, sizes, strict=True):
+    for value, size in zip(left, sizes, strict=True):
         b.insert(staged.LeavePartOp(value, offset))
         offset += size
-
-
-def _drop(kernel: KernelOp, op: Operation) -> None:
-    """Erase an op behind the loop; those that use it go next, they are behind it too."""
-    for result in op.results:
-        for use in list(result.uses):
-            user = use.operation
-            while user.parent is not kernel.body.block:
-                parent = user.parent_op()
-                assert parent is not None
-                user = parent
-            _drop(kernel, user)
-    if op.parent is not None:
-        op.detach()
-        op.erase()
 
 
 def _share(b: Builder, loop: scf.ForOp, parts: int) -> tuple[SSAValue, SSAValue]:
@@ -169,14 +156,20 @@ def _share(b: Builder, loop: scf.ForOp, parts: int) -> tuple[SSAValue, SSAValue]
 
 
 def _add_parts(kernel: KernelOp, loop: scf.ForOp, sizes: list[int], parts: int) -> None:
-    """Put the sums of all parts in the place of the loop."""
+    """Put the sums of all parts in the place of the loop, or of what its partial sums add up to."""
     b = Builder.before(loop)
     offset = 0
+    gone: list[Operation] = [loop]
     for start, result, size in zip(loop.iter_args, loop.results, sizes, strict=True):
-        summed = b.value(staged.AddPartsOp(start, offset, parts))
+        left = _left(result)
+        first = start if left is result else b.constant(0, left.type)
+        summed = b.value(staged.AddPartsOp(first, offset, parts))
         summed.name_hint = result.name_hint
-        result.replace_all_uses_with(summed)
+        left.replace_all_uses_with(summed)
+        if isinstance(left.owner, tile.ReduceOp):
+            gone.insert(0, left.owner)
         offset += size
-    loop.detach()
-    loop.erase()
+    for op in gone:
+        op.detach()
+        op.erase()
     kernel.sym_name = StringAttr(f"{kernel.sym_name.data}_finish")

@@ -310,7 +310,7 @@ class Session:
         bits = self.configuration.variant.index_bits
         grid = max(self.grids.values()) if self.grids else self.grid
         grid = grid or typed.grid.shape(self.call.extents)
-        return choose_variant(self.call.arrays.values(), bits, grid, typed.grid)
+        return choose_variant(self.call.arrays, bits, grid, typed.grid)
 
     def variants(self, tuning: Tuning) -> set[Variant]:
         """The variants that right configurations of a search were compiled for."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from phobos_nb.arguments.findings import findings
 from phobos_nb.arguments.grid import choose_grid
-from phobos_nb.arguments.match import check_promises, match_arguments
+from phobos_nb.arguments.match import check_promises, check_thin, match_arguments
 from phobos_nb.cuda.bind import BoundCall, bound_call
 from phobos_nb.cuda.device_plan import Code, Prepared
 from phobos_nb.cuda.driver import cupy
@@ -82,6 +82,7 @@ def bound(compiled: Compiled, arguments: list[Any], grid: Any) -> BoundCall:
         with findings(plan.kernel) as found:
             call = match_arguments(plan.parameters, values, arrays.get, found)
             check_promises(contract.promises, call.extents, found)
+            check_thin(contract.grid.thin(contract.constants), call.extents, found)
             shape = choose_grid(contract.grid, call.extents, grid, found)
         code = tuple(_code(image) for image in compiled.cubins)
         return Prepared(plan, code, call.extents, shape, compiled.in_place)

@@ -16,7 +16,7 @@ from phobos_nb.views.listing import Line, Listing, Mix, listing, missing, source
 from phobos_nb.views.shared_memory import Buffer, SharedMemory
 
 if TYPE_CHECKING:
-    from phobos_nb.lower.pipeline_loops import LoopReport
+    from phobos_nb.lower.loop_report import LoopReport
     from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
 
 ABSENT = {"PH601", "PH602"}
@@ -113,6 +113,9 @@ def _note(diagnostic: Diagnostic, source: Source) -> Note:
 
 
 def _loop_note(loop: LoopReport) -> Note:
+    if loop.mode == "direct":
+        text = f"the loop loads {loop.stages} k-slices an iteration into registers, without copies"
+        return Note("note", text, loop.line or None)
     if loop.stages < 2:
         return Note("note", f"the loop is not pipelined: {loop.reason}", loop.line or None)
     how = {"async": "by cp.async", "registers": "through registers"}.get(loop.mode, loop.mode)

@@ -11,7 +11,7 @@ from typing import Any
 
 from phobos_nb.arguments.findings import findings
 from phobos_nb.arguments.grid import choose_grid
-from phobos_nb.arguments.match import check_promises, match_arguments
+from phobos_nb.arguments.match import check_promises, check_thin, match_arguments
 from phobos_nb.arguments.overlap import check_overlap
 from phobos_nb.contract import LaunchContract, from_plain, single_launch, to_plain
 from phobos_nb.cuda.device_plan import Code, Prepared
@@ -39,6 +39,7 @@ class StoredKernel:
         with findings(contract.kernel) as found:
             call = match_arguments(contract.parameters, values, arrays.get, found)
             check_promises(contract.promises, call.extents, found)
+            check_thin(contract.grid.thin(contract.constants), call.extents, found)
             check_overlap(contract.tensors, call.arrays, self.in_place, found)
             shape = choose_grid(contract.grid, call.extents, grid, found)
         code = self.code.read_bytes()

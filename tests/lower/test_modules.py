@@ -71,7 +71,7 @@ def test_masks_stay_where_the_grid_does_not_follow_the_promise():
 @pytest.mark.parametrize("transpose_b", [False, True])
 def test_gemm_shapes(shape, threads, transpose_b):
     """Any tile of any thread count lowers, without stages with two barriers a k-slice."""
-    result = lowered(gemm(shape, threads, transpose_b=transpose_b), constants={"STAGES": 1})
+    result = lowered(gemm(shape, threads, transpose_b=transpose_b), constants={"STAGES": 1, "DIRECT": 0})
     assert [b.kept for b in result.barriers] == [True, True]
     assert "line 8" in result.barriers[0].reason
     assert "next iteration" in result.barriers[0].reason

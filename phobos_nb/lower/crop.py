@@ -1,0 +1,175 @@
+"""Cuts tiles to the rows and columns that a call can have: what is always outside is not computed.
+
+Note [Thin extents]
+A tile is as wide as the author's constants say, a call may need one row of it. MOST_X = n and MOST_Y = n
+promise that the extents which the grid steps along on that axis are at most n; a call or a launch that
+breaks the promise is refused. A row that lies past n is then never stored, and neither are the values
+that only it depends on. So every axis of a tile that reaches a store, and nothing else that looks at all
+of it, shrinks to what is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from phobos_nb.contract import Dim
+from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.fold import constant_attribute, constant_value
+from phobos_nb.lower.index_facts import IndexFacts
+from phobos_nb.lower.layout_classes import clone_free_values, is_elementwise, is_free, tied
+from phobos_nb.lower.layout_types import element, is_tile, shape
+
+Axis = tuple[SSAValue, int]
+
+
+def crop_tiles(kernel: KernelOp, most: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Shrink tiles in place; symbol -> extents of its axis before and after, of those that shrank."""
+    if not most:
+        return {}
+    clone_free_values(kernel)
+    axes = _Axes()
+    facts, found = IndexFacts(kernel), dict[str, tuple[int, int]]()
+    for op in kernel.body.walk():
+        _tie(op, axes)
+        if isinstance(op, tile.StoreOp):
+            _stored(op, kernel, facts, most, axes)
+    for value in [v for op in kernel.body.walk() for v in _made(op) if is_tile(v)]:
+        wanted = [axes.wanted((value, axis), n) for axis, n in enumerate(shape(value))]
+        if tuple(wanted) != shape(value):
+            _shrink(value, wanted)
+    for symbol, axis, before in axes.stored:
+        after = axes.wanted(axis, before)
+        if after < before:
+            found[symbol] = before, after
+    return found
+
+
+@dataclass
+class _Axes:
+    """Union-find over axes of tiles that have one extent.
+
+    whole: classes of which every position counts. needed: how far stores reach into a class.
+    """
+
+    parent: dict[Axis, Axis] = field(default_factory=dict[Axis, Axis])
+    whole: set[Axis] = field(default_factory=set[Axis])
+    needed: dict[Axis, int] = field(default_factory=dict[Axis, int])
+    stored: list[tuple[str, Axis, int]] = field(default_factory=list[tuple[str, Axis, int]])
+
+    def find(self, axis: Axis) -> Axis:
+        """The representative."""
+        while (above := self.parent.setdefault(axis, axis)) != axis:
+            axis = above
+        return axis
+
+    def join(self, one: Axis, other: Axis) -> None:
+        """Both shrink together."""
+        a, b = self.find(one), self.find(other)
+        if a == b:
+            return
+        self.parent[b] = a
+        if b in self.whole:
+            self.whole.add(a)
+        self.need(a, self.needed.get(b, 0))
+
+    def need(self, axis: Axis, extent: int) -> None:
+        """Positions up to `extent` count."""
+        root = self.find(axis)
+        self.needed[root] = max(extent, self.needed.get(root, 0))
+
+    def keep(self, value: SSAValue) -> None:
+        """No axis of the tile shrinks."""
+        self.whole.update(self.find((value, axis)) for axis in range(len(shape(value))))
+
+    def wanted(self, axis: Axis, extent: int) -> int:
+        """The extent that an axis shrinks to."""
+        root = self.find(axis)
+        needed = self.needed.get(root, 0)
+        return extent if root in self.whole or not needed else min(needed, extent)
+
+
+def _made(op: Operation) -> Iterator[SSAValue]:
+    yield from op.results
+    for region in op.regions:
+        for block in region.blocks:
+            yield from block.args
+
+
+def _tie(op: Operation, axes: _Axes) -> None:
+    """Which axes of an op's tiles shrink together, and which do not shrink."""
+    for group in tied(op):
+        tiles = [v for v in group if is_tile(v)]
+        for other in tiles[1:]:
+            for axis in range(len(shape(other))):
+                axes.join((tiles[0], axis), (other, axis))
+    if isinstance(op, tile.DotOp):
+        free, deep = (0, 1) if op.transpose_b is not None else (1, 0)
+        axes.join((op.acc, 0), (op.a, 0))
+        axes.join((op.acc, 1), (op.b, free))
+        axes.whole.update((axes.find((op.a, 1)), axes.find((op.b, deep))))
+    elif isinstance(op, tile.BroadcastOp):
+        _tie_broadcast(op, axes)
+    elif isinstance(op, tile.TransposeOp):
+        for axis, source in enumerate(op.permutation.get_values()):
+            axes.join((op.result, axis), (op.source, source))
+    elif isinstance(op, tile.ReduceOp):
+        own = op.axis.value.data
+        for axis in range(len(shape(op.source))):
+            if axis == own:
+                axes.whole.add(axes.find((op.source, axis)))
+            else:
+                axes.join((op.result, axis), (op.source, axis))
+    elif not _passes(op):
+        for value in (*op.operands, *op.results):
+            if is_tile(value):
+                axes.keep(value)
+
+
+def _passes(op: Operation) -> bool:
+    """Whether an op does not stand in the way of shrinking, or `tied` has said all about it."""
+    known = isinstance(op, tile.LoadOp | tile.StoreOp) or op.name.startswith("scf.")
+    return known or is_free(op) or is_elementwise(op)
+
+
+def _tie_broadcast(op: tile.BroadcastOp, axes: _Axes) -> None:
+    """Axes that are not stretched."""
+    source, result = shape(op.source), shape(op.result)
+    skip = len(result) - len(source)
+    for axis, extent in enumerate(source):
+        if extent == result[skip + axis]:
+            axes.join((op.result, skip + axis), (op.source, axis))
+
+
+def _stored(
+    op: tile.StoreOp, kernel: KernelOp, facts: IndexFacts, most: Mapping[str, int], axes: _Axes
+) -> None:
+    """How far a store looks at each axis of its tile."""
+    number = list(kernel.tensor_arguments).index(op.destination)  # pyright: ignore[reportArgumentType] an entry argument
+    dims: tuple[Dim, ...] = kernel.dims(number)
+    for own, axis in enumerate(op.sliced):
+        extent, symbol = shape(op.value)[own], dims[axis]
+        bounded = isinstance(symbol, str) and symbol in most and op.masked[axis]
+        if bounded and facts.not_negative(op.indices[axis]):
+            assert isinstance(symbol, str)
+            axes.need((op.value, own), min(extent, most[symbol]))
+            axes.stored.append((symbol, (op.value, own), extent))
+        else:
+            axes.need((op.value, own), extent)
+
+
+def _shrink(value: SSAValue, extents: list[int]) -> None:
+    type_ = TensorType(element(value), extents)
+    op = value.owner
+    if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
+        number = constant_value(value)
+        assert number is not None, "tile constants are splats"
+        Rewriter.replace_op(op, constant_attribute(number, type_))
+    else:
+        Rewriter.replace_value_with_new_type(value, type_)
