@@ -147,7 +147,9 @@ def check_thin(thin: Mapping[str, int], extents: Mapping[str, int], found: Findi
     for symbol, most in thin.items():
         if extents.get(symbol, 0) > most:
             message = f"{symbol} = {extents[symbol]}, the kernel is compiled for at most {most}"
-            found.value_error("PH714", message, f"leave out {' and '.join(MOST)}, or give a larger value")
+            found.value_error(
+                "PH714", message, f"leave out {' and '.join(MOST)}, or give a larger value"
+            )
 
 
 def check_promises(promises: Mapping[str, int], extents: Mapping[str, int], found: Findings) -> None:

@@ -83,9 +83,7 @@ def check_index_width(arrays: Mapping[str, ArrayDescription], index_bits: int, f
             found.value_error("PH709", message, "compile with index_bits=64")
 
 
-def suits(
-    variant: Variant, arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription]
-) -> bool:
+def suits(variant: Variant, arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription]) -> bool:
     """Whether code compiled for `variant` is right for these arrays; `thin` counts where they are named."""
     best = choose_variant(arrays, variant.index_bits)
     return (

@@ -43,7 +43,7 @@ def run(parsed: argparse.Namespace) -> int:
     texts: list[str] = []
     for kernel in kernels(parsed):
         compilation = kernel.compile()
-        texts.append(STAGES[parsed.stage](compilation))
+        texts += _texts(compilation, parsed.stage)
         for note in compilation.typed.findings:
             if note.severity is Severity.WARNING:
                 print(note.render(compilation.source), file=sys.stderr)
@@ -53,6 +53,16 @@ def run(parsed: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text)
     return 0
+
+
+def _texts(compilation: Compilation, stage: str) -> list[str]:
+    """A stage of every launch, each under its name where there are several; tile MLIR is one for all."""
+    launches = compilation.launches
+    if stage == "tile" or len(launches) == 1:
+        return [STAGES[stage](compilation)]
+    from phobos_nb.views.from_compilation import heading
+
+    return [f"{heading(launches, n)}\n{STAGES[stage](launch)}" for n, launch in enumerate(launches)]
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from phobos_nb.cuda.resources import Occupancy, Resources
     from phobos_nb.cuda.sass import Disassembly
     from phobos_nb.lower.insert_barriers import Barrier
-    from phobos_nb.lower.pipeline import Lowered
     from phobos_nb.lower.loop_report import LoopReport
+    from phobos_nb.lower.pipeline import Lowered
     from phobos_nb.lower.plan_shared_memory import SharedPlan
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from phobos_nb.compilation.tile_shape import choose_tile, dot_shapes
 from phobos_nb.contract import GridTerm
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import TypedKernel
-from phobos_nb.lower.choices import SPLIT
+from phobos_nb.lower.choices import CHOICES
 from phobos_nb.target import Target
 
 WIDEST_TILE = 128
@@ -61,15 +61,25 @@ def choose_constants(
     if len(sides) == TILE_SIDES and not base.grid.problem and dot_shapes(base):
         others = {**fixed, **{n: v for n, v in chosen.items() if n not in [r.name for r in sides]}}
         values = {r.name: _fitting(r, extents) for r in sides}
+        if any(_thin(r, extents) for r in sides):  # bytes decide then, so how much a slice brings
+            values |= {r.name: _slices(r, extents) for r in roles if not r.extents}
         best = choose_tile(typed, others, values, extents, target, sms_of(target))
-        return {**chosen, **{r.name: best[r.name] for r in sides}, **_split_of(best, fixed)}
+        return chosen | {
+            n: v for n, v in best.items() if n in chosen or (n in CHOICES and n not in fixed)
+        }
     _fill_the_gpu(roles, chosen, extents, sms_of(target))
     return chosen
 
 
-def _split_of(best: Mapping[str, int], fixed: Mapping[str, int]) -> dict[str, int]:
-    """SPLIT_K where it was chosen, not set."""
-    return {SPLIT: best[SPLIT]} if SPLIT in best and SPLIT not in fixed else {}
+def _thin(role: Role, extents: Mapping[str, int]) -> bool:
+    """Whether the call needs less than half of the smallest tile."""
+    return all(2 * _size(term, extents) <= role.values[0] for term in role.extents)
+
+
+def _slices(role: Role, extents: Mapping[str, int]) -> list[int]:
+    """The values of a slice from `SMALLEST_SLICE` up."""
+    allowed = _allowed(role, extents)
+    return [v for v in allowed if v >= SMALLEST_SLICE] or allowed[-1:]
 
 
 def sms_of(target: Target) -> int:

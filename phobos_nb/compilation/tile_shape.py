@@ -10,7 +10,11 @@ Every pair of values that the promises allow is estimated, the least time wins:
 * reading and writing the result is hidden behind the dots of other CTAs of the SM, where there are any;
 * with SPLIT_K = S the tiles are S times as many and their loops 1 / S as long; their sums are written,
   read back and added by a second launch. Only a gain of a fifth counts, the rest is error;
-* operands arrive no faster than what a CTA has under way in a memory latency.
+* operands arrive no faster than what a CTA has under way in a memory latency;
+* a CTA with a few rows or columns left takes the part of a tile's time that Note [Thin edges] of
+  lower/edges.py makes it take;
+* where an extent is below the tile, the tile is cut, see Note [Thin extents] of lower/crop.py; then the
+  slice is chosen with the tile, and a single row or column is estimated by Note [Products with a vector].
 
 So a large problem takes the tile that needs the fewest wavefronts (128 x 256 for f32 on 256 threads), a
 small or ragged one the tile that divides it into waves with the least waste: 64 x 128 at 1024 cubed on
@@ -23,15 +27,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from phobos_nb.compilation.thin_shape import VectorProduct, bounds, edges
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import Call, TypedKernel
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-from phobos_nb.lower.choices import SPLIT
+from phobos_nb.lower.choices import CHOICES, EDGE, SPLIT
+from phobos_nb.lower.edge_rules import edges_of
 from phobos_nb.lower.gemm_plan import WIDEST, DotShape, estimate, resident_ctas
+from phobos_nb.lower.loop_form import DEEPEST
 from phobos_nb.target import Target
+
+SLICES = "SLICES"
 
 DOTS = ("dot", "dot_t")
 
@@ -44,6 +53,21 @@ L2_BANDWIDTH = 40.0
 LATENCY = 700
 """Cycles from a copy's start until it has landed. Fitted to 64 x 64 x 65536 in 32 parts on an H200:
 one CTA of 32 x 32 an SM took 344 cycles a k-slice with two under way, where its dots issue for 232."""
+
+FAR = 800
+"""Cycles more from DRAM under load. 8 x 4096 x 4096 in 8 parts of 32 x 256 x 8 had 17 KB under way in an
+SM and got 10 bytes a cycle of 18."""
+
+START = 2000
+"""Cycles until a CTA multiplies; others of its SM hide it. With one CTA an SM, 8 x 4096 x 4096 took 25.9
+us where two took 23.5."""
+
+LINE = 128
+"""Bytes that DRAM gives at once."""
+
+SHORT_LINES = 1.25
+"""What rows of the left operand in shorter pieces cost more: at 4096 x 4 x 4096 slices of 32 took 29 us,
+of 16 and 8 from 33 to 37."""
 
 UNDER_WAY = 2
 """K-slices that a CTA has under way, of three stages."""
@@ -86,21 +110,37 @@ def choose_tile(
 ) -> dict[str, int]:
     """The pair of values with the least estimated time, and SPLIT_K where it is not 1.
 
-    Where two are equal, the one that reads the least operands.
+    Where two are equal, the one with the longer slice, then the one that reads the least operands.
     """
     splits = SPLITS if SPLIT not in fixed else (fixed[SPLIT],)
-
-    def cost(found: dict[str, int]) -> tuple[float, int]:
+    best, least = dict(fixed), (math.inf, 0, 0)
+    for found in _candidates(fixed, values):
+        found = {**_by_extents(typed, found, extents), **found}
         problem = _problem(typed, found, extents, target, sms)
-        parts = found.get(SPLIT, 1)
-        return (problem.cycles(parts) if problem else math.inf), sum(found[name] for name in values)
+        for parts in splits if problem else ():
+            assert problem is not None
+            cost = problem.cycles(parts), -problem.depth, sum(found[name] for name in values)
+            if cost < least:
+                least, best = cost, found
+                if parts > 1:
+                    best = {n: v for n, v in found.items() if n not in EDGE} | {SPLIT: parts}
+                if isinstance(problem, VectorProduct):
+                    best = {SLICES: problem.at_once(parts), **best}
+    return best
 
-    candidates = [
-        {**found, **({SPLIT: parts} if parts > 1 else {})}
-        for found in _candidates(fixed, values)
-        for parts in splits
-    ]
-    return min(candidates, key=cost)
+
+def _by_extents(typed: Typed, found: Mapping[str, int], extents: Mapping[str, int]) -> dict[str, int]:
+    """Bounds of thin extents and of thin edges under these values; none where they do not go together."""
+    try:
+        grid = typed(_author(found)).grid
+    except PhobosError:
+        return {}
+    return {**bounds(grid, extents), **edges(grid, extents)}
+
+
+def _author(constants: Mapping[str, int]) -> dict[str, int]:
+    """The author's names alone."""
+    return {name: value for name, value in constants.items() if name not in CHOICES}
 
 
 def estimated_cycles(
@@ -120,40 +160,106 @@ def _candidates(
 
 def _problem(
     typed: Typed, constants: Mapping[str, int], extents: Mapping[str, int], target: Target, sms: int
-) -> _Problem | None:
+) -> _Problem | VectorProduct | None:
     """A tile on the GPU; None where it cannot be."""
     try:
-        kernel = typed({name: value for name, value in constants.items() if name != SPLIT})
+        kernel = typed(_author(constants))
     except PhobosError:  # these values do not go together
         return None
-    dots, threads = dot_shapes(kernel), kernel.threads
+    thin = kernel.grid.thin(constants)
+    dots, threads = [_cut(d, kernel, thin) for d in dot_shapes(kernel)], kernel.threads
+    if constants.get("DIRECT", 1) and all(1 in (d.rows, d.columns) for d in dots):
+        return VectorProduct(
+            tiles=math.prod(kernel.grid.shape(extents)),
+            slice_bytes=sum(max(d.rows, d.columns) * d.depth * d.operand_bytes for d in dots),
+            slices=-(-_steps(kernel, extents) // dots[0].depth),
+            depth=dots[0].depth,
+            sms=sms,
+            bandwidth=_bytes_per_cycle(target, sms),
+            launch=LAUNCH,
+        )
     narrow = any(n * d.operand_bytes % WIDEST for n in extents.values() for d in dots)
     tile = estimate(dots, threads, target, narrow=narrow)
     if tile.sums > target.registers_per_thread:
         return None
+    across = kernel.grid.shape(extents)
+    unique = _steps(kernel, extents) * sum(
+        (across[0] * d.rows * _pieces(d) + across[1] * d.columns) * d.operand_bytes for d in dots
+    )
     return _Problem(
-        tiles=math.prod(kernel.grid.shape(extents)),
+        tiles=math.prod(across),
+        saved=_saved(kernel, constants, extents, target, tile.cycles, narrow=narrow),
         slices=-(-_steps(kernel, extents) // dots[0].depth),
         depth=dots[0].depth,
         step_cycles=tile.cycles,
         result_bytes=sum(d.rows * d.columns * d.sum_bytes for d in dots),
-        operand_bytes=sum((d.rows + d.columns) * d.depth * d.operand_bytes for d in dots),
-        resident=resident_ctas(tile.registers, threads, target),
+        operand_bytes=sum(map(_slice_bytes, dots)),
+        unique_bytes=unique,
+        near=unique <= _l2_bytes(target),
+        resident=min(
+            resident_ctas(tile.registers, threads, target),
+            max(1, target.shared_per_sm // sum(DEEPEST * _slice_bytes(d) for d in dots)),
+        ),
         sms=sms,
         bandwidth=_bytes_per_cycle(target, sms),
     )
 
 
+def _saved(
+    kernel: TypedKernel,
+    constants: Mapping[str, int],
+    extents: Mapping[str, int],
+    target: Target,
+    whole: float,
+    *,
+    narrow: bool,
+) -> float:
+    """Tiles' worth of time that EDGE_X and EDGE_Y save; `whole`: cycles of a k-step of a tile."""
+    saved, across = 0.0, kernel.grid.shape(extents)
+    for number, edge in enumerate(edges_of(kernel.grid, constants)):
+        dots = [_cut(d, kernel, {edge.symbol: edge.most}) for d in dot_shapes(kernel)]
+        part = estimate(dots, kernel.threads, target, narrow=narrow).cycles / whole
+        saved += (1 - part) * (across[1 - edge.axis] - number)
+    return saved
+
+
+def _pieces(dot: DotShape) -> float:
+    """The cost of a byte of the left operand, whose rows come in pieces of a slice."""
+    return 1.0 if dot.depth * dot.operand_bytes >= LINE else SHORT_LINES
+
+
+def _slice_bytes(dot: DotShape) -> int:
+    """Bytes of both operands in one slice."""
+    return (dot.rows + dot.columns) * dot.depth * dot.operand_bytes
+
+
+def _cut(dot: DotShape, kernel: TypedKernel, thin: Mapping[str, int]) -> DotShape:
+    """The dot with tiles cut to the bounds of thin extents; its result lies as the kernel's last output."""
+    out = [p.dims for p in kernel.tensor_parameters if p.writes and len(p.dims) > 1]
+    if not thin or not out:
+        return dot
+    rows, columns = (thin.get(str(d)) for d in out[-1][-2:])
+    return replace(
+        dot, rows=min(dot.rows, rows or dot.rows), columns=min(dot.columns, columns or dot.columns)
+    )
+
+
 @dataclass(frozen=True)
 class _Problem:
-    """What decides the time of a tile: its count, its loop, its bytes; bandwidth is DRAM's per SM."""
+    """What decides the time of a tile: its count, its loop, its bytes; bandwidth is DRAM's per SM.
+
+    saved: tiles' worth of time that thin edges do not take. unique_bytes: of all operands, each once. near: whether those stay in L2 from call to call.
+    """
 
     tiles: int
+    saved: float
     slices: int
     depth: int
     step_cycles: float
     result_bytes: int
     operand_bytes: int
+    unique_bytes: float
+    near: bool
     resident: int
     sms: int
     bandwidth: float
@@ -164,18 +270,27 @@ class _Problem:
             return math.inf
         if self.tiles == 0:  # an extent is 0: every tile does as well
             return 0.0
-        ctas = -(-self.tiles * parts // self.sms)
+        ctas = math.ceil((self.tiles * parts if parts > 1 else self.tiles - self.saved) / self.sms)
         slices = -(-self.slices // parts)
-        rate = min(L2_BANDWIDTH, min(ctas, self.resident) * UNDER_WAY * self.operand_bytes / LATENCY)
-        operands = ctas * slices * self.operand_bytes / rate
+        operands = self._operands(ctas, slices)
         multiply = max(ctas * slices * self.depth * self.step_cycles, operands)
         written = self.result_bytes if parts > 1 else 2 * self.result_bytes
         memory = ctas * written / self.bandwidth
+        memory += 0 if self.near else START / min(ctas, self.resident)
         if self.resident == 1 or ctas == 1:
             total = multiply + memory
         else:
             total = max(multiply, memory) + min(multiply, memory) / ctas
         return total if parts == 1 else SPLIT_MUST_GAIN * (total + self._finish(parts))
+
+    def _operands(self, ctas: int, slices: int) -> float:
+        """Cycles in which the operands of the busiest SM arrive."""
+        all_bytes = self.tiles * self.slices * self.operand_bytes
+        afar = 0.0 if self.near else min(1.0, self.unique_bytes / all_bytes)
+        latency = LATENCY + FAR * afar
+        rate = min(L2_BANDWIDTH, min(ctas, self.resident) * UNDER_WAY * self.operand_bytes / latency)
+        stream = 0.0 if self.near else self.unique_bytes / (self.bandwidth * self.sms)
+        return max(ctas * slices * self.operand_bytes / rate, stream)
 
     def _finish(self, parts: int) -> float:
         """Cycles of the second launch: the parts read, mostly from L2, and the result."""
@@ -187,6 +302,11 @@ def _steps(kernel: TypedKernel, extents: Mapping[str, int]) -> int:
     """K-steps of one CTA: the product of the extents along which the grid does not step."""
     stepped = {term.extent for axis in kernel.grid.axes for term in axis}
     return max(1, math.prod(n for symbol, n in extents.items() if symbol not in stepped))
+
+
+def _l2_bytes(target: Target) -> int:
+    """The L2 cache of the card with the most."""
+    return max((card.l2_bytes for card in target.cards), default=0)
 
 
 def _bytes_per_cycle(target: Target, sms: int) -> float:

@@ -11,6 +11,14 @@ SPLIT = "SPLIT_K"
 """How many CTAs share the k loop of a tile, see Note [Split-K] of split_k.py."""
 
 
+EDGE = ("EDGE_X", "EDGE_Y")
+"""Most positions of a CTA at the end of a grid axis that has code of its own, see Note [Thin edges]."""
+
+LONGEST = 2048
+"""K-steps of an iteration without shared memory: partial tiles may reach 4096 past an extent
+(`arguments.variant.OVERHANG`)."""
+
+
 def _numbered(values: tuple[str, ...]) -> str:
     return ", ".join(f"{number} {value}" for number, value in enumerate(values))
 
@@ -29,6 +37,10 @@ CHOICES: Mapping[str, str] = {
     "MIN_BLOCKS": "CTAs that shall fit on a multiprocessor together when stages are chosen.",
     MOST[0]: "Largest extent along the grid's axis x: tiles are cut to it, larger calls are refused.",
     MOST[1]: "The same for axis y.",
+    EDGE[
+        0
+    ]: "CTAs with at most so many positions left on the grid's axis x run code cut to them; 0: none.",
+    EDGE[1]: "The same for axis y.",
     "DIRECT": "0: products with a vector run as others do; 1, the default: see Note [Matrix times vector].",
     SPLIT: "CTAs that share the k loop of a tile; a second launch adds their sums. 1 is no sharing.",
     "ORDER": f"Order of the multiply-adds of a k-step: {_numbered(ORDERS)}.",

@@ -10,37 +10,67 @@ of it, shrinks to what is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from phobos_nb.contract import Dim
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.fold import constant_attribute, constant_value
-from phobos_nb.lower.index_facts import IndexFacts
+from phobos_nb.lower.edge_rules import Edge
+from phobos_nb.lower.index_facts import IndexFacts, block_times
 from phobos_nb.lower.layout_classes import clone_free_values, is_elementwise, is_free, tied
 from phobos_nb.lower.layout_types import element, is_tile, shape
 
 Axis = tuple[SSAValue, int]
 
 
+Reach = Callable[[tile.StoreOp, int], tuple[str, int] | None]
+"""The symbol of a tensor axis that a store's positions lie under, and how many of a box can be inside."""
+
+
 def crop_tiles(kernel: KernelOp, most: Mapping[str, int]) -> dict[str, tuple[int, int]]:
     """Shrink tiles in place; symbol -> extents of its axis before and after, of those that shrank."""
-    if not most:
-        return {}
+    facts = IndexFacts(kernel)
+
+    def reach(op: tile.StoreOp, axis: int) -> tuple[str, int] | None:
+        symbol = _symbol(kernel, op, axis)
+        inside = symbol in most and facts.not_negative(op.indices[axis])
+        return (symbol, most[symbol]) if inside else None
+
+    return _crop(kernel, kernel.body.block, reach) if most else {}
+
+
+def crop_edge(kernel: KernelOp, edge: Edge, body: Block) -> None:
+    """Shrink the tiles of one body of a kernel, see Note [Thin edges] of edges.py."""
+
+    def reach(op: tile.StoreOp, axis: int) -> tuple[str, int] | None:
+        symbol = _symbol(kernel, op, axis)
+        starts = block_times(op.indices[axis]) == (edge.axis, edge.step)
+        return (symbol, edge.most) if symbol == edge.symbol and starts else None
+
+    _crop(kernel, body, reach)
+
+
+def _symbol(kernel: KernelOp, op: tile.StoreOp, axis: int) -> str:
+    number = list[SSAValue](kernel.tensor_arguments).index(op.destination)
+    return str(kernel.dims(number)[axis])
+
+
+def _crop(kernel: KernelOp, body: Block, reach: Reach) -> dict[str, tuple[int, int]]:
     clone_free_values(kernel)
-    axes = _Axes()
-    facts, found = IndexFacts(kernel), dict[str, tuple[int, int]]()
-    for op in kernel.body.walk():
+    axes, found = _Axes(), dict[str, tuple[int, int]]()
+    ops = [inner for op in body.ops for inner in op.walk()]
+    for op in ops:
         _tie(op, axes)
         if isinstance(op, tile.StoreOp):
-            _stored(op, kernel, facts, most, axes)
-    for value in [v for op in kernel.body.walk() for v in _made(op) if is_tile(v)]:
+            _stored(op, reach, axes)
+    made = dict.fromkeys(v for op in ops for v in (*_made(op), *op.operands) if is_tile(v))
+    for value in made:
         wanted = [axes.wanted((value, axis), n) for axis, n in enumerate(shape(value))]
         if tuple(wanted) != shape(value):
             _shrink(value, wanted)
@@ -147,21 +177,13 @@ def _tie_broadcast(op: tile.BroadcastOp, axes: _Axes) -> None:
             axes.join((op.result, skip + axis), (op.source, axis))
 
 
-def _stored(
-    op: tile.StoreOp, kernel: KernelOp, facts: IndexFacts, most: Mapping[str, int], axes: _Axes
-) -> None:
+def _stored(op: tile.StoreOp, reach: Reach, axes: _Axes) -> None:
     """How far a store looks at each axis of its tile."""
-    number = list(kernel.tensor_arguments).index(op.destination)  # pyright: ignore[reportArgumentType] an entry argument
-    dims: tuple[Dim, ...] = kernel.dims(number)
     for own, axis in enumerate(op.sliced):
-        extent, symbol = shape(op.value)[own], dims[axis]
-        bounded = isinstance(symbol, str) and symbol in most and op.masked[axis]
-        if bounded and facts.not_negative(op.indices[axis]):
-            assert isinstance(symbol, str)
-            axes.need((op.value, own), min(extent, most[symbol]))
-            axes.stored.append((symbol, (op.value, own), extent))
-        else:
-            axes.need((op.value, own), extent)
+        extent, bound = shape(op.value)[own], reach(op, axis) if op.masked[axis] else None
+        axes.need((op.value, own), min(extent, bound[1]) if bound else extent)
+        if bound:
+            axes.stored.append((bound[0], (op.value, own), extent))
 
 
 def _shrink(value: SSAValue, extents: list[int]) -> None:

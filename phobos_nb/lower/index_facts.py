@@ -139,7 +139,7 @@ class IndexFacts:
             return [] if self.symbols.get(loop.ub) == symbol and steps_up and steps_up > 0 else None
         if constant_value(value) == 0:
             return None
-        block = _block_times(value)
+        block = block_times(value)
         return None if block is None else [BlockBound(*block, symbol)]
 
     def _loop_range(self, loop: scf.ForOp) -> Range:
@@ -153,16 +153,16 @@ class IndexFacts:
         return Range(start.low, high)
 
 
-def _block_times(value: SSAValue) -> tuple[int, int] | None:
+def block_times(value: SSAValue) -> tuple[int, int] | None:
     """The axis and step of `block_id * step`, if the value is that."""
     op = value.owner
     if isinstance(op, IndexCastOp):
-        return _block_times(op.input)
+        return block_times(op.input)
     if isinstance(op, gpu.BlockIdOp):
         return _AXES[op.dimension.data], 1
     if isinstance(op, arith.MuliOp):
         for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            step, block = constant_value(other), _block_times(one)
+            step, block = constant_value(other), block_times(one)
             if step is not None and step > 0 and block is not None:
                 return block[0], block[1] * step
     return None

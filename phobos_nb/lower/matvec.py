@@ -31,6 +31,7 @@ from phobos_nb.ir.dialects.tile_memory import flags
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower.accumulating import does_more
+from phobos_nb.lower.choices import LONGEST
 from phobos_nb.lower.coefficient import coefficient
 from phobos_nb.lower.distribute_box import AT_ONCE
 from phobos_nb.lower.layout_types import byte_width, element, shape
@@ -45,9 +46,6 @@ MODE = "direct"
 UNDER_WAY = 256
 """Bytes that a thread loads in one iteration: 64 KB for 256 threads, four times what an H200 needs in
 flight on an SM to keep its memory busy (19 bytes a cycle for some 800 cycles)."""
-
-LONGEST = 2048
-"""K-steps of an iteration: partial tiles may reach 4096 past an extent (`arguments.variant.OVERHANG`)."""
 
 
 def direct_loops(kernel: KernelOp, constants: Mapping[str, int]) -> tuple[LoopReport, ...]:
@@ -103,9 +101,7 @@ def _sums(operand: object) -> object:
     return f64 if operand == f64 else f32
 
 
-def _slices(
-    loop: scf.ForOp, dots: list[tile.DotOp], threads: int, constants: Mapping[str, int]
-) -> int:
+def _slices(loop: scf.ForOp, dots: list[tile.DotOp], threads: int, constants: Mapping[str, int]) -> int:
     """K-slices of an iteration: the caller's number, else what fills `UNDER_WAY`; 1 where not adjacent."""
     if any(not _adjacent(loop, dot) for dot in dots):
         return 1
@@ -218,12 +214,15 @@ class _Rewrite:
         self._values[self._loop.body.block.args[0]] = number
         number.name_hint = self._loop.body.block.args[0].name_hint
         for op in self._loop.body.block.ops:
-            with b.located(op.location):
-                if isinstance(op, tile.LoadOp):
-                    self._values[op.result] = self._load(op, deep[op])
-                elif not isinstance(op, tile.DotOp | scf.YieldOp):
+            if not isinstance(op, tile.LoadOp | tile.DotOp | scf.YieldOp):
+                with b.located(op.location):
                     copy = b.insert(op.clone(dict(self._values)))
                     self._values.update(zip(op.results, copy.results, strict=True))
+        for op in sorted(
+            deep, key=lambda op: -math.prod(shape(op.result))
+        ):  # the matrix has far to come
+            with b.located(op.location):
+                self._values[op.result] = self._load(op, deep[op])
         for number_, dot in enumerate(dots):
             with b.located(dot.location):
                 parts[number_] = self._multiply(dot, parts[number_])

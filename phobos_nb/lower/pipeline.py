@@ -15,9 +15,11 @@ from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.assign_layouts import Assignment, assign_layouts, dot_shape
 from phobos_nb.lower.assumptions import argument_name, assumed
-from phobos_nb.lower.crop import crop_tiles
+from phobos_nb.lower.crop import crop_edge, crop_tiles
 from phobos_nb.lower.distribute import distribute
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
+from phobos_nb.lower.edge_rules import edges_of
+from phobos_nb.lower.edges import version_edges
 from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around, set_attributes
 from phobos_nb.lower.finish import finish, merge_equal
 from phobos_nb.lower.index_facts import IndexFacts
@@ -32,6 +34,7 @@ from phobos_nb.lower.requests import (
     check_sums,
     note_cropped,
     note_direct,
+    note_edges,
     note_split,
     wanted_constants,
 )
@@ -102,6 +105,15 @@ class _Work:
 
 def _merge_equal(work: _Work) -> None:
     merge_equal(work.kernel)
+
+
+def _version_edges(work: _Work) -> None:
+    wanted = edges_of(work.facts.grid, work.options.constants)
+    made = version_edges(work.kernel, wanted)
+    for edge, body in made:
+        crop_edge(work.kernel, edge, body)
+    if not work.options.role:
+        note_edges([edge for edge, _ in made], work.diagnostics, work.facts.span)
 
 
 def _crop_tiles(work: _Work) -> None:
@@ -223,6 +235,7 @@ def _finish(work: _Work) -> None:
 
 PASSES = (
     _merge_equal,
+    _version_edges,
     _crop_tiles,
     _drop_masks,
     _direct_loops,

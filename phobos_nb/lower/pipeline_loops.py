@@ -8,7 +8,7 @@ per stage, and distribute_pipeline.py emits it. For every other loop with a dot 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
@@ -21,6 +21,7 @@ from phobos_nb.ir.fold import constant_value
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.coefficient import coefficient
+from phobos_nb.lower.edges import VERSION
 from phobos_nb.lower.finish import is_pure
 from phobos_nb.lower.gemm_plan import WORD, DotShape, registers_per_thread, resident_ctas
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, set_layout, shape
@@ -149,21 +150,37 @@ def _share_the_sm(
 ) -> None:
     """Where the author left it open: as many CTAs for one SM as the registers of the loop allow."""
     loops = [op for op in kernel.body.walk() if isinstance(op, scf.ForOp | scf.WhileOp)]
-    if kernel.min_blocks.value.data or kernel.max_registers.value.data or loops != [loop]:
+    if kernel.min_blocks.value.data or kernel.max_registers.value.data or not _alone(loop, loops):
         return
     threads = kernel.threads.value.data
+    versions = [op for op in loops if isinstance(op, scf.ForOp) and any(_copies(op))]
+    needed = max(_registers(version, threads) for version in versions)
+    two_stages = REGISTER_STAGES * max(sum(_bytes(b) for _, _, b in _copies(op)) for op in versions)
+    room = target.shared_per_cta_optin // max(1, two_stages)
+    wanted = constants.get("MIN_BLOCKS", min(room, resident_ctas(needed, threads, target)))
+    kernel.min_blocks = IntegerAttr(max(1, wanted), i64)
+
+
+def _alone(loop: scf.ForOp, loops: Sequence[Operation]) -> bool:
+    """Whether a CTA runs this loop and no other: the others stand in other bodies of the kernel."""
+    return loops == [loop] or all(_versioned(op) for op in loops)
+
+
+def _versioned(op: Operation) -> bool:
+    around = op.parent_op()
+    return isinstance(around, scf.IfOp) and VERSION in around.attributes
+
+
+def _registers(loop: scf.ForOp, threads: int) -> int:
+    """Registers that a thread takes for a loop, estimated."""
     needed = 0
     for dot in [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]:
         held = layout_of(dot.acc, threads)
         rows, columns = held.shape
         problem = DotShape(rows, columns, dot.depth.value.data, WORD, byte_width(element(dot.acc)))
         needed += registers_per_thread(problem, held.slots, threads)
-    if any(any(load.masked) for load, _, _ in _copies(loop)):
-        needed += MASKED_REGISTERS
-    two_stages = REGISTER_STAGES * sum(_bytes(b) for _, _, b in _copies(loop))
-    room = target.shared_per_cta_optin // max(1, two_stages)
-    wanted = constants.get("MIN_BLOCKS", min(room, resident_ctas(needed, threads, target)))
-    kernel.min_blocks = IntegerAttr(max(1, wanted), i64)
+    masked = any(any(load.masked) for load, _, _ in _copies(loop))
+    return needed + (MASKED_REGISTERS if masked else 0)
 
 
 def _form(loop: scf.ForOp, kernel: KernelOp, mode: str, constants: Mapping[str, int]) -> LoopForm:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.typed import AttributeUse
+from phobos_nb.lower.edge_rules import Edge
 from phobos_nb.lower.gemm_plan import DotShape, estimate
 from phobos_nb.lower.loop_report import LoopReport
 from phobos_nb.lower.matvec import MODE
@@ -66,6 +67,16 @@ def note_cropped(
     """Note PH515: which tiles are cut to what a call can have."""
     for symbol, (before, after) in cropped.items():
         message = f"{symbol} is at most {after}: of tiles of {before} only {after} are computed"
+        diagnostics.note("PH515", message, span, stage="lower")
+
+
+def note_edges(edges: Iterable[Edge], diagnostics: Diagnostics, span: Span | None) -> None:
+    """Note PH515: which CTAs run code of their own."""
+    for edge in edges:
+        message = (
+            f"CTAs with at most {edge.most} of {edge.step} positions of {edge.symbol} left "
+            f"run code of their own, cut to {edge.most}"
+        )
         diagnostics.note("PH515", message, span, stage="lower")
 
 

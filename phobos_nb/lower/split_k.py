@@ -26,8 +26,8 @@ from phobos_nb.ir.builder import Builder
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.lower import staged
-from phobos_nb.lower.choices import SPLIT
 from phobos_nb.lower.accumulating import does_more
+from phobos_nb.lower.choices import SPLIT
 from phobos_nb.lower.finish import is_pure
 from phobos_nb.lower.layout_types import element, is_tile, layout_of
 from phobos_nb.lower.matvec import SUMMED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -56,10 +56,17 @@ def brief_of(compilation: Compilation) -> CompilationView:
             *map(_loop_note, compilation.loops),
         ),
         memory=memory_of(compilation),
-        barriers=tuple(
-            Barrier(b.kept, b.reason, b.number or None, b.line or None) for b in compilation.barriers
-        ),
+        barriers=tuple(b for launch in compilation.launches for b in _barriers(compilation, launch)),
     ).with_notes(())
+
+
+def _barriers(compilation: Compilation, launch: Compilation) -> Iterator[Barrier]:
+    """Those of one launch; only the first one's have numbers, by which they are left out."""
+    first = launch is compilation
+    for found in launch.barriers:
+        reason = found.reason if first else f"{launch.contract.entry}: {found.reason}"
+        number = found.number or None if first else None
+        yield Barrier(found.kept, reason, number, found.line or None)
 
 
 def notes_of(compilation: Compilation) -> tuple[Note, ...]:
@@ -139,9 +146,10 @@ def _absences(compilation: Compilation) -> Iterator[Note]:
 
 
 def _listings(compilation: Compilation) -> Iterator[Listing]:
-    """The disassembler is started first and read last: it runs while the others are made."""
+    """Disassemblers are started first and read last: they run while the others are made."""
     try:
-        compilation.start_disassembly()
+        for launch in compilation.launches:
+            launch.start_disassembly()
     except PhobosError as error:
         _absence(error)
     stages = [_stage_listing(compilation, *stage) for stage in STAGES]
@@ -151,11 +159,31 @@ def _listings(compilation: Compilation) -> Iterator[Listing]:
 
 
 def _stage_listing(compilation: Compilation, title: str, language: str, attribute: str) -> Listing:
+    """One stage of every launch; tile MLIR is the same for all."""
+    launches = compilation.launches if attribute != "tile_mlir" else (compilation,)
+    whole = f"{compilation.name}.compile()"
+    lines: list[Line] = []
     try:
-        text: str = getattr(compilation, attribute)
+        for number, launch in enumerate(launches):
+            of = f"{whole}.launches[{number}]" if number else whole
+            made = _launch_listing(launch, title, language, attribute, f"{of}.{attribute}")
+            if len(launches) > 1:
+                lines += [Line(f"{'' if not number else chr(10)}{heading(launches, number)}")]
+            lines += made.lines
     except PhobosError as error:
         return missing(title, language, _absence(error))
-    whole = f"{compilation.name}.compile().{attribute}"
+    return Listing(title, language, tuple(lines), f"{whole}.{attribute}")
+
+
+def heading(launches: Sequence[Compilation], number: int) -> str:
+    """The comment above a launch's text, in every language of the panes."""
+    return f"// launch {number + 1} of {len(launches)}: {launches[number].contract.entry}"
+
+
+def _launch_listing(
+    compilation: Compilation, title: str, language: str, attribute: str, whole: str
+) -> Listing:
+    text: str = getattr(compilation, attribute)
     if attribute == "cuda":
         return Listing(title, language, _kernel_first(_cuda_lines(compilation), whole), whole)
     return listing(title, language, text, compilation.source.name, whole=whole)
@@ -166,7 +194,7 @@ def _mixes(compilation: Compilation) -> dict[int, Mix]:
     from phobos_nb.cuda.sass import instructions, mix
 
     try:
-        code = instructions(compilation.sass)
+        code = [i for launch in compilation.launches for i in instructions(launch.sass)]
     except PhobosError as error:
         _absence(error)
         return {}
@@ -205,21 +233,28 @@ def _facts(compilation: Compilation) -> Iterator[Fact]:
     if contract.constants:
         yield Fact("configuration", " ".join(f"{k}={v}" for k, v in contract.constants.items()))
     yield Fact("threads", str(contract.threads), counted(contract.threads // target.warp_size, "warp"))
-    yield from _machine_facts(compilation)
+    for launch in compilation.launches:
+        yield from _machine_facts(launch, launch is not compilation)
     limit = target.shared_per_cta_optin
     yield Fact("shared memory", f"{contract.shared_bytes:,} bytes", f"of {limit:,}")
 
 
-def _machine_facts(compilation: Compilation) -> Iterator[Fact]:
-    """What only the machine code tells; nothing where there is no NVRTC (the PTX pane says why)."""
+def _machine_facts(compilation: Compilation, later: bool) -> Iterator[Fact]:
+    """What only the machine code tells; nothing where there is no NVRTC (the PTX pane says why).
+
+    later: of a launch behind the first, which the facts then name.
+    """
+    of = f" of {compilation.contract.entry}" if later else ""
     try:
         taken, fit = compilation.resources, compilation.occupancy
     except PhobosError as error:
         _absence(error)
         return
     yield Fact(
-        "registers", str(taken.registers), f"of {compilation.configuration.target.registers_per_thread}"
+        f"registers{of}",
+        str(taken.registers),
+        f"of {compilation.configuration.target.registers_per_thread}",
     )
     spilled = max(taken.spill_stores, taken.spill_loads)
-    yield Fact("spills", f"{spilled:,} bytes" if spilled else "none")
-    yield Fact("CTAs per SM", str(fit.ctas), f"limited by {' and '.join(fit.limits)}")
+    yield Fact(f"spills{of}", f"{spilled:,} bytes" if spilled else "none")
+    yield Fact(f"CTAs per SM{of}", str(fit.ctas), f"limited by {' and '.join(fit.limits)}")

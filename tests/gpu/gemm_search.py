@@ -75,7 +75,9 @@ def compile_all(jobs: list[dict[str, Any]], workers: int) -> dict[Size, dict[str
                 continue
             facts = result.facts
             spills = f" spills {facts['spills']:.0f}" if facts["spills"] else ""
-            made[size][f"{label} | {facts['registers']:.0f}r {facts['ctas_per_sm']:.0f}c{spills}"] = result
+            made[size][f"{label} | {facts['registers']:.0f}r {facts['ctas_per_sm']:.0f}c{spills}"] = (
+                result
+            )
     return made
 
 
