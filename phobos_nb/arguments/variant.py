@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.findings import Findings
@@ -12,11 +13,14 @@ from phobos_nb.contract import EXTENT_BOUND, STRIDE_BOUND, GridRule, Variant
 OVERHANG = 4096
 """Elements that a partial tile may reach past an extent on any axis before its mask is applied."""
 
+Arrays = Iterable[ArrayDescription] | Mapping[str, ArrayDescription]
+"""The arrays of a call, where it matters by name."""
+
 _LIMIT_32 = 2**31 - 1
 
 
 def choose_variant(
-    arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription],
+    arrays: Arrays,
     index_bits: int,
     grid: Grid = (1, 1, 1),
     rule: GridRule | None = None,
@@ -26,10 +30,10 @@ def choose_variant(
     `grid` is what will be started, `rule` how the kernel infers it. Only arrays that come by name can
     be exempt from alignment as `thin`.
     """
-    named = arrays if isinstance(arrays, Mapping) else {}
-    known = list(named.values() if isinstance(arrays, Mapping) else arrays)
-    thin = tuple(name for name, array in named.items() if is_thin(array))
-    wide = [a for name, a in named.items() if name not in thin] if named else known
+    named = _named(arrays)
+    known = [array for _, array in named]
+    thin = tuple(name for name, array in named if name and is_thin(array))
+    wide = [array for name, array in named if name not in thin]
     aligned = all(is_aligned(a) for a in wide)
     narrow = index_bits == 32 and all(fits_32_bits(a) for a in known)
     return Variant(
@@ -39,6 +43,13 @@ def choose_variant(
         bounded=all(is_bounded(a) for a in known) and grid_is_bounded(grid, rule or GridRule()),
         thin=thin if aligned else (),
     )
+
+
+def _named(arrays: Arrays) -> list[tuple[str, ArrayDescription]]:
+    """The arrays with their names, empty where they have none."""
+    if isinstance(arrays, Mapping):
+        return list(cast("Mapping[str, ArrayDescription]", arrays).items())
+    return [("", array) for array in arrays]
 
 
 def has_unit_stride(array: ArrayDescription) -> bool:
@@ -53,7 +64,7 @@ def is_aligned(array: ArrayDescription) -> bool:
 
 
 def is_thin(array: ArrayDescription) -> bool:
-    """Whether a column: not aligned, but with nothing beside an element that a wide access could take."""
+    """Whether a column: not aligned, and nothing beside an element that a wide access could take."""
     return len(array.shape) > 1 and array.shape[-1] <= 1 and not is_aligned(array)
 
 
@@ -83,20 +94,16 @@ def check_index_width(arrays: Mapping[str, ArrayDescription], index_bits: int, f
             found.value_error("PH709", message, "compile with index_bits=64")
 
 
-def suits(variant: Variant, arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription]) -> bool:
-    """Whether code compiled for `variant` is right for these arrays; `thin` counts where they are named."""
+def suits(variant: Variant, arrays: Arrays) -> bool:
+    """Whether code compiled for `variant` is right for these arrays; `thin` needs their names."""
+    named = _named(arrays)
     best = choose_variant(arrays, variant.index_bits)
+    columns = {name for name, array in named if array.shape[-1:] <= (1,)}
     return (
         best.unit_stride >= variant.unit_stride
         and best.aligned >= variant.aligned
         and best.index_bits <= variant.index_bits
         and best.bounded >= variant.bounded
         and (not variant.aligned or set(best.thin) <= set(variant.thin))
-        and all(_column(arrays, name) for name in variant.thin)
+        and set(variant.thin) <= columns
     )
-
-
-def _column(arrays: Iterable[ArrayDescription] | Mapping[str, ArrayDescription], name: str) -> bool:
-    """Whether the array of that name has a last extent of at most 1."""
-    array = arrays.get(name) if isinstance(arrays, Mapping) else None
-    return array is not None and array.shape[-1] <= 1

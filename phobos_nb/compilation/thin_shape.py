@@ -23,6 +23,18 @@ START = 3000
 LONE_RATE = 40.0
 """Bytes a cycle into one SM when the others are idle."""
 
+NARROW_RATE = 14.0
+"""The same into one CTA that loads single elements: 1 x 4095 x 4097, 32 columns a CTA, took 25.6 us."""
+
+SECTOR = 32
+"""Bytes of L2 that a row of columns has too many where it does not start at a sector."""
+
+LONG_ROW = 1 << 20
+"""Where what lies side by side is taken along k, whole."""
+
+ADD_PART = 60
+"""Cycles of the second launch for each part."""
+
 IN_FLIGHT = 64 * 1024
 """Bytes under way in an SM: 128 CTAs with 32 KB each took 23.5 us, with 64 KB 19.7, with 96 KB 19.9."""
 
@@ -62,7 +74,10 @@ def edges(grid: GridRule, extents: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class VectorProduct:
-    """A product with a vector on the GPU; bandwidth is DRAM's per SM, depth the k-steps of a slice."""
+    """A product with a vector on the GPU; bandwidth is DRAM's per SM, depth the k-steps of a slice.
+
+    narrow: whether loads take single elements. row_bytes: of the matrix, side by side in a CTA's tile.
+    """
 
     tiles: int
     slice_bytes: int
@@ -71,18 +86,23 @@ class VectorProduct:
     sms: int
     bandwidth: float
     launch: int
+    narrow: bool = False
+    row_bytes: int = LONG_ROW
 
     def cycles(self, parts: int) -> float:
         """Cycles of the whole call when the loop of a tile is split in so many parts."""
         ctas = self.tiles * parts
         whole = self.tiles * self.slices * self.slice_bytes / (self.bandwidth * self.sms)
-        rounds = -(-ctas // self.sms)
-        lone = rounds * -(-self.slices // parts) * self.slice_bytes / LONE_RATE
-        return START + max(whole, lone) + (self.launch if parts > 1 else 0)
+        rounds, own = -(-ctas // self.sms), -(-self.slices // parts) * self.slice_bytes
+        lone = rounds * own / LONE_RATE
+        if self.narrow:
+            whole *= 1 + SECTOR / self.row_bytes
+            lone = max(lone, own / NARROW_RATE)
+        return START + max(whole, lone) + (self.launch + ADD_PART * parts if parts > 1 else 0)
 
     def at_once(self, parts: int) -> int:
         """Slices of an iteration."""
-        rounds = -(-self.tiles * parts // self.sms)
+        rounds = max(1, -(-self.tiles * parts // self.sms))
         most = max(FEWEST_SLICES, IN_FLIGHT // (min(rounds, 4) * self.slice_bytes))
         most = max(1, min(most, LONGEST // self.depth, -(-self.slices // parts)))
         return 1 << (most.bit_length() - 1)

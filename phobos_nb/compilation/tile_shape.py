@@ -14,7 +14,7 @@ Every pair of values that the promises allow is estimated, the least time wins:
 * a CTA with a few rows or columns left takes the part of a tile's time that Note [Thin edges] of
   lower/edges.py makes it take;
 * where an extent is below the tile, the tile is cut, see Note [Thin extents] of lower/crop.py; then the
-  slice is chosen with the tile, and a single row or column is estimated by Note [Products with a vector].
+  slice is chosen with the tile, and a single row or column goes by Note [Products with a vector].
 
 So a large problem takes the tile that needs the fewest wavefronts (128 x 256 for f32 on 256 threads), a
 small or ragged one the tile that divides it into waves with the least waste: 64 x 128 at 1024 cubed on
@@ -29,7 +29,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from phobos_nb.compilation.thin_shape import VectorProduct, bounds, edges
+from phobos_nb.compilation.thin_shape import LONG_ROW, VectorProduct, bounds, edges
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import Call, TypedKernel
 from phobos_nb.language.types import TileType
@@ -130,7 +130,7 @@ def choose_tile(
 
 
 def _by_extents(typed: Typed, found: Mapping[str, int], extents: Mapping[str, int]) -> dict[str, int]:
-    """Bounds of thin extents and of thin edges under these values; none where they do not go together."""
+    """Bounds of thin extents and edges under these values; none where they do not go together."""
     try:
         grid = typed(_author(found)).grid
     except PhobosError:
@@ -177,6 +177,10 @@ def _problem(
             sms=sms,
             bandwidth=_bytes_per_cycle(target, sms),
             launch=LAUNCH,
+            narrow=any(n > 1 and n * d.operand_bytes % WIDEST for n in extents.values() for d in dots),
+            row_bytes=max(
+                (d.columns * d.operand_bytes for d in dots if d.columns > 1), default=LONG_ROW
+            ),
         )
     narrow = any(n * d.operand_bytes % WIDEST for n in extents.values() for d in dots)
     tile = estimate(dots, threads, target, narrow=narrow)
@@ -234,7 +238,7 @@ def _slice_bytes(dot: DotShape) -> int:
 
 
 def _cut(dot: DotShape, kernel: TypedKernel, thin: Mapping[str, int]) -> DotShape:
-    """The dot with tiles cut to the bounds of thin extents; its result lies as the kernel's last output."""
+    """The dot with tiles cut to thin extents; its result lies as the kernel's last output does."""
     out = [p.dims for p in kernel.tensor_parameters if p.writes and len(p.dims) > 1]
     if not thin or not out:
         return dot
@@ -248,7 +252,8 @@ def _cut(dot: DotShape, kernel: TypedKernel, thin: Mapping[str, int]) -> DotShap
 class _Problem:
     """What decides the time of a tile: its count, its loop, its bytes; bandwidth is DRAM's per SM.
 
-    saved: tiles' worth of time that thin edges do not take. unique_bytes: of all operands, each once. near: whether those stay in L2 from call to call.
+    saved: tiles' worth of time that thin edges do not take. unique_bytes: of all operands, each once.
+    near: whether those stay in L2 from call to call.
     """
 
     tiles: int

@@ -165,19 +165,27 @@ class _Assigner:
     def _follow(self, root: SSAValue, uses: Mapping[SSAValue, _Uses]) -> None:
         """Hand the class's layout on to tiles tied to it that have none yet and no call for another.
 
-        Across a transpose a tile that is loaded or stored keeps its own layout, for coalescing.
+        Across a transpose a tile that is loaded or stored keeps its own layout, for coalescing; of a
+        single row or column every thread can as well load what it needs.
         """
         for value in self._members[root]:
             for other, layout in _tied(value, self._layouts[root]):
                 self._offer(other, layout, uses)
             for other, layout in _turned(value, self._layouts[root]):
-                if not uses[self._classes.find(other)].boxes:
+                line = isinstance(value.owner, tile.TransposeOp) and _is_line(other)
+                if line or not uses[self._classes.find(other)].boxes:
                     self._offer(other, layout, uses)
 
     def _offer(self, tile_: SSAValue, layout: Layout, uses: Mapping[SSAValue, _Uses]) -> None:
         root = self._classes.find(tile_)
         if root not in self._layouts and not uses[root].dots and not uses[root].scans:
             self._layouts[root] = layout
+            self._follow(root, uses)
+
+
+def _is_line(value: SSAValue) -> bool:
+    """Whether a tile is a single row or column."""
+    return max(shape(value)) == math.prod(shape(value))
 
 
 def _tied(value: SSAValue, layout: Layout) -> Iterator[tuple[SSAValue, Layout]]:

@@ -29,7 +29,7 @@ CHOICES: Mapping[str, str] = {
     "WARPS_M": "Warps along the rows of a dot's result; the others lie along its columns.",
     "LANES_M": "Lanes of a warp along the rows of a dot's result; the others lie along its columns.",
     "STAGES": "Buffers in flight for the operands of a pipelined loop; 1 is no pipelining.",
-    "SLICES": "K-slices in one iteration of a loop with dots; what is left has a loop of its own or is masked.",
+    "SLICES": "K-slices in one iteration of a loop with dots; a loop of its own runs what is left.",
     "UNROLL_K": "K-steps of a dot that are unrolled.",
     "PAD_A": "Elements added to a k-row of the left operand in shared memory, against bank conflicts.",
     "PAD_B": "The same for the right operand.",
@@ -37,11 +37,9 @@ CHOICES: Mapping[str, str] = {
     "MIN_BLOCKS": "CTAs that shall fit on a multiprocessor together when stages are chosen.",
     MOST[0]: "Largest extent along the grid's axis x: tiles are cut to it, larger calls are refused.",
     MOST[1]: "The same for axis y.",
-    EDGE[
-        0
-    ]: "CTAs with at most so many positions left on the grid's axis x run code cut to them; 0: none.",
+    EDGE[0]: "CTAs with at most so many positions left on the grid's axis x have code cut to them.",
     EDGE[1]: "The same for axis y.",
-    "DIRECT": "0: products with a vector run as others do; 1, the default: see Note [Matrix times vector].",
+    "DIRECT": "1, the default: products with a vector run without shared memory; 0: as all others.",
     SPLIT: "CTAs that share the k loop of a tile; a second launch adds their sums. 1 is no sharing.",
     "ORDER": f"Order of the multiply-adds of a k-step: {_numbered(ORDERS)}.",
     "ADDRESS": f"Global addresses in a pipelined loop: {_numbered(ADDRESSES)}.",

@@ -30,7 +30,7 @@ Axis = tuple[SSAValue, int]
 
 
 Reach = Callable[[tile.StoreOp, int], tuple[str, int] | None]
-"""The symbol of a tensor axis that a store's positions lie under, and how many of a box can be inside."""
+"""The symbol that bounds a store on a tensor axis, and how many positions of its box can be inside."""
 
 
 def crop_tiles(kernel: KernelOp, most: Mapping[str, int]) -> dict[str, tuple[int, int]]:

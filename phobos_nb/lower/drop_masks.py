@@ -29,7 +29,7 @@ Element = LoadElementOp | StoreElementOp | AtomicCasOp
 
 @dataclass(frozen=True)
 class EntryChecks:
-    """What code relies on: extents that are multiples, blocks that lie inside, extents at most so large."""
+    """What code relies on: extents that are multiples or at most so large, blocks that lie inside."""
 
     multiples: tuple[tuple[str, int], ...] = ()
     blocks: tuple[BlockBound, ...] = ()

@@ -3,8 +3,8 @@
 Note [Thin edges]
 Where an extent is a little more than a multiple of its tile, the last row of CTAs has a few rows to
 compute and takes as long as any other; at 4097 cubed such CTAs make nine waves of eight. EDGE_X = n and
-EDGE_Y = n give a kernel two or three bodies: a CTA with at most n positions left on an axis runs one whose
-tiles are cut to n, see Note [Thin extents] of crop.py. The condition is the same for a whole CTA.
+EDGE_Y = n give a kernel two or three bodies: a CTA with at most n positions left on an axis runs one
+whose tiles are cut to n, see Note [Thin extents] of crop.py. All threads of a CTA take the same one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AXES = (gpu.DimensionEnum.X, gpu.DimensionEnum.Y)
 
 
 def version_edges(kernel: KernelOp, edges: list[Edge]) -> list[tuple[Edge, Block]]:
-    """Give the kernel a body for each edge, in place; the blocks they stand in, none where it cannot be."""
+    """Give the kernel a body for each edge, in place; their blocks, none where it cannot be done."""
     ops = [op for op in kernel.body.block.ops if not isinstance(op, arith.ConstantOp)]
     if not edges or not all(_movable(op) for op in ops):
         return []

@@ -42,6 +42,11 @@ UNROLLED = 2048
 
 MOST_SLICES = 4
 
+MASKED_SLICES = 8
+
+WORTH_UNROLLING = 32
+"""Products a k-step below which unrolled masked copies cost more than they gain, by spills."""
+
 DEEPEST = 3
 """Stages where copies are asynchronous; for four slices four, then places in the ring are constants."""
 
@@ -49,41 +54,52 @@ DEEPEST = 3
 def unrolled_slices(accumulators: int, depth: int, *, masked: bool = False) -> int:
     """K-slices that one iteration holds by default: 4, 2 or 1, as many as `UNROLLED` allows.
 
-    With masked copies 4 or 1, and half as much code: at 1000 and 1023 cubed four slices of 8 x 4
-    elements a thread gained 4 % and 13 %, two of 8 x 8 and of 16 x 8 lost 4 % and 6 %, with spills.
+    With masked copies 8 or 1: at 1000 and 1023 cubed eight slices of 8 k-steps with 8 x 4 elements a
+    thread gained 5 % and 15 %, four 4 % and 13 %; two of 8 x 8 and 16 x 8 lost 4 % and 6 %, by spills.
 
     `accumulators`: products that a thread adds in one k-step of `depth`. Measured on an H200 against one
     slice: 8 x 8 and 8 x 4 elements a thread +3.5 % and +11 % with four, 16 x 8 +2 % with two, -6 % with
     three.
     """
     if masked:
-        return MOST_SLICES if MOST_SLICES * accumulators * depth <= UNROLLED // 2 else 1
+        fits = MASKED_SLICES * accumulators * depth <= UNROLLED
+        return MASKED_SLICES if fits and accumulators >= WORTH_UNROLLING else 1
     fits = UNROLLED // max(1, accumulators * depth)
     return next((n for n in (MOST_SLICES, 2) if fits >= n), 1)
 
 
 def default_stages(slices: int) -> int:
     """Stages for so many slices in an iteration."""
-    return max(DEEPEST, slices)
+    return max(DEEPEST, min(slices, MOST_SLICES))
 
 
 def choose_form(
-    accumulators: int, depth: int, mode: str, constants: Mapping[str, int], *, masked: bool
+    accumulators: int,
+    depth: int,
+    mode: str,
+    constants: Mapping[str, int],
+    *,
+    masked: bool,
+    wide: bool = False,
 ) -> LoopForm:
     """The form for a loop whose threads add `accumulators` products `depth` times per slice.
 
     mode: how copies are made, "async" or "registers". masked: whether copies look at their place.
+    wide: whether some move several elements. Masked copies that do are made past the last slice too, of
+    no bytes: at 4100 cubed that gained 4 % with tiles of 128 x 256 and 10 % with 64 x 256, with single
+    elements nothing.
     """
     slices = unrolled_slices(accumulators, depth, masked=masked) if mode == "async" else 1
     ring = picked(RINGS, "RING", constants)
+    default = GUARDS.index("zero_fill") if masked and wide and mode == "async" else 0
     return LoopForm(
         picked(ADDRESSES, "ADDRESS", constants),
-        picked(GUARDS, "GUARD", constants),
+        picked(GUARDS, "GUARD", constants, default),
         ring if mode == "async" else "stage",
         max(1, constants.get("SLICES", slices)),
     )
 
 
-def picked(choices: tuple[str, ...], name: str, constants: Mapping[str, int]) -> str:
-    """The choice that a caller fixed by its number, else the first; a number too large is the last."""
-    return choices[min(max(0, constants.get(name, 0)), len(choices) - 1)]
+def picked(choices: tuple[str, ...], name: str, constants: Mapping[str, int], default: int = 0) -> str:
+    """The choice that a caller fixed by its number, else the default; a number too large is the last."""
+    return choices[min(max(0, constants.get(name, default)), len(choices) - 1)]

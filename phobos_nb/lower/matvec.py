@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import TensorType, UnitAttr, f32, f64
 from xdsl.dialects.vector import CombiningKindFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from phobos_nb.ir.builder import Builder
 from phobos_nb.ir.dialects import tile
@@ -102,7 +102,7 @@ def _sums(operand: object) -> object:
 
 
 def _slices(loop: scf.ForOp, dots: list[tile.DotOp], threads: int, constants: Mapping[str, int]) -> int:
-    """K-slices of an iteration: the caller's number, else what fills `UNDER_WAY`; 1 where not adjacent."""
+    """K-slices of an iteration: the caller's number, else what fills `UNDER_WAY`; 1 where apart."""
     if any(not _adjacent(loop, dot) for dot in dots):
         return 1
     loaded = {s.matrix: s for d in dots if (s := _sides(d))}
@@ -181,7 +181,7 @@ class _Rewrite:
         while kernel is not None and not isinstance(kernel, KernelOp):
             kernel = kernel.parent_op()
         assert isinstance(kernel, KernelOp)
-        symbols = {v: s for s, v in kernel.symbol_arguments.items()}
+        symbols = dict[SSAValue, str]((v, s) for s, v in kernel.symbol_arguments.items())
         end = symbols.get(self._loop.ub)
         tensors = list[SSAValue](kernel.tensor_arguments)
         return end is not None and all(
@@ -203,14 +203,15 @@ class _Rewrite:
     def _widened(self, value: SSAValue, deep: int) -> list[int]:
         return [n * self._slices if a == deep else n for a, n in enumerate(shape(value))]
 
-    def _parts_type(self, dot: tile.DotOp) -> TensorType[Operation]:
+    def _parts_type(self, dot: tile.DotOp) -> TensorType[Attribute]:
         sides = _sides(dot)
         assert sides is not None
         return TensorType(element(dot.acc), self._widened(sides.matrix, sides.deep))
 
     def _body(self, made: scf.ForOp, dots: list[tile.DotOp]) -> None:
         b, deep = self._b, dict(self._loads())
-        number, *parts = made.body.block.args
+        number, *rest = made.body.block.args
+        parts = list[SSAValue](rest)
         self._values[self._loop.body.block.args[0]] = number
         number.name_hint = self._loop.body.block.args[0].name_hint
         for op in self._loop.body.block.ops:

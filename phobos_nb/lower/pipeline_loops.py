@@ -187,8 +187,11 @@ def _form(loop: scf.ForOp, kernel: KernelOp, mode: str, constants: Mapping[str, 
     threads = kernel.threads.value.data
     dots = [op for op in loop.body.block.ops if isinstance(op, staged.DotOp)]
     accumulators = sum(math.prod(layout_of(dot.acc, threads).slots) for dot in dots)
-    masked = any(any(load.masked) for load, _, _ in _copies(loop))
-    return choose_form(accumulators, dots[0].depth.value.data, mode, constants, masked=masked)
+    loads = [load for load, _, _ in _copies(loop)]
+    masked = any(any(load.masked) for load in loads)
+    wide = any(layout_of(load.result, threads).axes[-1].run > 1 for load in loads)
+    depth = dots[0].depth.value.data
+    return choose_form(accumulators, depth, mode, constants, masked=masked, wide=wide)
 
 
 def _shortage(loop: scf.ForOp, target: Target) -> str:

@@ -94,7 +94,8 @@ def _for_begin(
             if not live.any():
                 _assign(v, results, values)
                 return end.pc
-            s.frames.append(LoopFrame(_whole(s), first, stop, stride, values))
+            kept = [x.copy() if is_array(x) else x for x in values]  # the body may work in place
+            s.frames.append(LoopFrame(_whole(s), first, stop, stride, kept))
             s.set_mask(live)
         _assign(v, carried, values)
         v[iv] = first

@@ -79,6 +79,7 @@ def _branch(d: Decoder, region: Region) -> list[int]:
 def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
     condition, here = d.slot(op.cond), d.here
     waits, index = contains(op, WAITS), d.op
+    barriers = contains(op, {"gpu.barrier"})
 
     def step(m: Machine, s: Strand) -> int | None:
         c = s.values[condition]
@@ -95,7 +96,7 @@ def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
         if entering == active:
             s.frames.append(None)
             return None
-        if waits and parts_warps(c, s):
+        if (waits or (barriers and _apart(m, s))) and parts_warps(c, s):
             s.pc = here
             m.strands.extend(s.split(whole_warps(c, s)))
             return SPLIT
@@ -104,6 +105,11 @@ def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
         return None
 
     return step
+
+
+def _apart(m: Machine, s: Strand) -> bool:
+    """Whether warps of the strand's CTAs run elsewhere, so that its CTAs meet them one by one."""
+    return s.count < len(np.unique(s.cta)) * m.shape.threads
 
 
 def parts_warps(condition: Bools, s: Strand) -> bool:
