@@ -74,10 +74,8 @@ def measures_of(record: Record, kernel: Kernel | None = None) -> tuple[Measure, 
     """How the record's times can be read; rates need its counted work, or the kernel it is about."""
     target, identity = target_of(record), record.identity
     work = record.work
-    if not work and kernel is not None:
-        same = kernel.identity(identity.extents, target or get("sm_80"), identity.device)
-        if same.fingerprint == identity.fingerprint:
-            work = counted_work(kernel, identity.extents, Space(record.space))
+    if not work and kernel is not None and kernel.fingerprint == identity.fingerprint:
+        work = counted_work(kernel, identity.extents, Space(record.space))
     return (Measure("time", "ms"),) if target is None else measures(work, target, identity.device)
 
 

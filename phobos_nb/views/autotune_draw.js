@@ -66,11 +66,15 @@ function ticksOf(low, high, count = 5) {
   return found;
 }
 
+// The most of 1, 2, 3, 5 and 7 times the powers of ten that leave at most eight.
 function logTicks(low, high) {
-  const found = [];
-  for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
-    for (const digit of [1, 2, 3, 5, 7]) if (digit * power >= low && digit * power <= high) found.push(digit * power);
-  return found.length >= 3 ? found : ticksOf(low, high);
+  for (const digits of [[1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]]) {
+    const found = [];
+    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
+      found.push(...digits.map((d) => d * power).filter((v) => v >= low && v <= high));
+    if (found.length <= 8) return found.length >= 3 ? found : ticksOf(low, high);
+  }
+  return ticksOf(Math.log10(low), Math.log10(high)).map((p) => 10 ** p);
 }
 
 // Where values of the measure go between `bottom` and `top`: rates from 0, times by their logarithm.
