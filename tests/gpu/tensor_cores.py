@@ -4,7 +4,8 @@
     python -m tests.gpu.tensor_cores run build/tensor_cores OUT.json         # on an H200
 
 `prepare` compiles every kernel and simulates it; the GPU makes the same inputs again and compares. An
-output that differs is written beside OUT.json.
+output that differs is written beside OUT.json. Then come two whole GEMMs on wgmma, one fed by
+asynchronous copies and one by bulk copies of tensor boxes, and the fragments of WMMA.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import numpy as np
 from phobos_nb import target
 from phobos_nb.cuda import nvrtc
 from phobos_nb.cuda.emit import emit
+from tests import async_kernels, wgmma_gemm, wgmma_tma_gemm
+from tests.gpu import async_copies, wmma_fragments
 from tests.gpu.tensor_core_jobs import Job, classes, jobs
 
 CHIP = "sm_90a"
@@ -41,19 +44,35 @@ def simulated(job: Job) -> np.ndarray:
     return result.outputs[job.output]
 
 
+def code_of(text: str) -> str:
+    """The file of a kernel's machine code, by its text."""
+    return f"{digest(np.frombuffer(text.encode(), np.uint8))}.cubin"
+
+
+def gemms() -> dict[str, async_kernels.Kernel]:
+    """The two GEMMs with random arguments."""
+    plain, depth = wgmma_gemm.gemm(512), 512
+    rng = np.random.Generator(np.random.PCG64(5))
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((128, depth), (depth, 128)))
+    arguments = {"a": a.reshape(-1), "b": b.reshape(-1), "c": np.zeros(128 * 128, np.float32)}
+    copied = async_kernels.Kernel(plain.module, plain.contract, (1, 1, 1), arguments)
+    return {"asynchronous copies": copied, "tensor boxes": wgmma_tma_gemm.gemm(1024)}
+
+
 def prepare(folder: Path) -> None:
     """Write one cubin per kernel text and `manifest.json` with what each launch has to give."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts: dict[str, str] = {}
     rows: list[dict[str, Any]] = []
+    texts = {wmma_fragments.source(m, way) for m in wmma_fragments.matrices() for way in (False, True)}
+    texts |= {text_of(k) for k in gemms().values()}
     for job in jobs():
         source = emit(job.kernel.module, target.get(CHIP))
-        code = texts.setdefault(source.text, f"{len(texts)}.cubin")
+        texts.add(source.text)
         rows.append(
             {
                 "kind": job.kind,
                 "name": job.name,
-                "code": code,
+                "code": code_of(source.text),
                 "entry": source.entry,
                 "threads": source.threads,
                 "dynamic": source.dynamic_shared,
@@ -61,11 +80,12 @@ def prepare(folder: Path) -> None:
                 "wanted": digest(simulated(job)),
             }
         )
-    made = nvrtc.compile_all([nvrtc.Job(t, CHIP) for t in texts], workers=2)
-    for code, result in zip(texts.values(), made, strict=True):
+    missing = [t for t in sorted(texts) if not (folder / code_of(t)).exists()]
+    made = nvrtc.compile_all([nvrtc.Job(t, CHIP) for t in missing], workers=2)
+    for text, result in zip(missing, made, strict=True):
         if not isinstance(result, nvrtc.NvrtcResult):
             raise RuntimeError(str(result))
-        (folder / code).write_bytes(result.cubin)
+        (folder / code_of(text)).write_bytes(result.cubin)
     (folder / "manifest.json").write_text(json.dumps(rows, indent=0))
     print(f"{len(rows)} launches of {len(texts)} kernels")
 
@@ -90,16 +110,28 @@ def run(folder: Path, out: Path) -> None:
         else:
             wrong[job.name] = found.view(np.uint8)
             print("differs:", job.name, flush=True)
+    whole = {
+        name: async_copies.compare(k, (folder / code_of(text_of(k))).read_bytes(), repeats=20)
+        for name, k in gemms().items()
+    }
+    fragments = wmma_fragments.measured(cupy, lambda text: str(folder / code_of(text)))
     report = {
         "device": cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(),
         "classes": classes(),
         "kinds": totals,
         "different": sorted(wrong),
+        "gemms": whole,
+        "wmma_fragments_as_expected": fragments,
     }
     out.write_text(json.dumps(report, indent=2) + "\n")
     if wrong:
         np.savez_compressed(out.with_suffix(".npz"), **wrong)
-    print(json.dumps(report["kinds"]))
+    print(json.dumps(report["kinds"]), json.dumps(whole), all(fragments.values()))
+
+
+def text_of(kernel: async_kernels.Kernel) -> str:
+    """The CUDA text of a kernel."""
+    return emit(kernel.module, target.get(CHIP)).text
 
 
 def launch(cupy: Any, folder: Path, row: dict[str, Any], job: Job) -> np.ndarray:
