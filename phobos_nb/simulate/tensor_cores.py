@@ -76,9 +76,9 @@ def _fused_sum(
         product *= scale
         np.trunc(product, out=product)
         kept += product
-    kept += 0.0  # a sum of nothing but -0 is +0
     kept *= np.ldexp(1.0, -shift)
     total: Array = kept.astype(result) if result.itemsize == 2 else toward_zero(kept)
+    total += result.type(0)  # zero is +0, also where a negative sum vanishes
     return total if special is None else _with_special(total, special, result)
 
 

@@ -177,6 +177,19 @@ def one_large(a, b, c, shapes):
     return left, b.near(shapes[1], -6, -2), c.near(shapes[2], -16, 18)
 
 
+def vanishing(a, b, c, shapes):
+    """Sums around the smallest number, zeros among the factors of every other call."""
+    lowest = 1 - c.format.bias - c.format.mantissa
+    left, right = (
+        a.near(shapes[0], lowest // 2 - 3, lowest // 2 + 3),
+        b.near(shapes[1], lowest // 2 - 3, lowest // 2 + 3),
+    )
+    if a.flags(()):
+        left = np.where(a.rng.random(shapes[0]) < 0.2, 0, left).astype(left.dtype)
+    start = np.where(c.rng.random(shapes[2]) < 0.5, 0, c.between(shapes[2], 0, 1))
+    return left, right, start.astype(c.format.dtype)
+
+
 def large_accumulator(a, b, c, shapes):
     """Accumulators above the products."""
     return a.near(shapes[0], -8, 0), b.near(shapes[1], -8, 0), c.near(shapes[2], -6, 24)
@@ -191,7 +204,7 @@ CLASSES = {
     f.__name__: f
     for f in (
         *(any_bits, any_finite, cancelling, few_bits, subnormal, zeros),
-        *(special, overflowing, one_large, large_accumulator, ordinary),
+        *(special, overflowing, one_large, vanishing, large_accumulator, ordinary),
     )
 }
 
