@@ -60,7 +60,8 @@ class Parameters:
         offsets = _offsets(formats)
         fields = list(zip(arguments, formats, offsets, strict=True))
         self._middle = [f for f in fields if f[0].kind in ("extent", "stride")]
-        self._buffer = ctypes.create_string_buffer(max(8, struct.calcsize("@" + "".join(formats))))
+        end = offsets[-1] + struct.calcsize("@" + formats[-1]) if formats else 0
+        self._buffer = ctypes.create_string_buffer(max(8, end))
         base = ctypes.addressof(self._buffer)
         self._table = (ctypes.c_void_p * max(1, len(offsets)))(*(base + o for o in offsets))
         self.address = ctypes.addressof(self._table)
@@ -118,12 +119,13 @@ def _format(argument: EntryArgument, index_bits: int) -> str:
 
 
 def _offsets(formats: Sequence[str]) -> list[int]:
-    """Where native alignment puts each field."""
+    """Where native alignment puts each field; a tensor map lies at any multiple of 8."""
     offsets: list[int] = []
     size = 0
     for code in formats:
         width = struct.calcsize("@" + code)
-        size = -(-size // width) * width
+        step = min(width, 8)
+        size = -(-size // step) * step
         offsets.append(size)
         size += width
     return offsets

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects import llvm, memref
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FixedBitwidthType,
-    IndexType,
     IntAttr,
     IntegerType,
-    MemRefType,
     ModuleOp,
     VectorType,
     i32,
@@ -27,6 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from phobos_nb.ir.builder import Builder
 from phobos_nb.ir.dialects import vector
+from phobos_nb.ir.dialects.bulk import PeerOp
 from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
 from phobos_nb.ir.dialects.nvvm_matrix import InlinePtxOp, StMatrixPointerOp
 from phobos_nb.ir.dialects.nvvm_wgmma import (
@@ -41,6 +40,8 @@ from phobos_nb.ir.dialects.nvvm_wgmma import (
 )
 from phobos_nb.ir.dialects.shapes import element_of, shape_of
 from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
+from phobos_nb.ir.upstream_addresses import byte_address
+from phobos_nb.ir.upstream_bulk import BULK_REWRITES
 
 SHARED_POINTER = llvm.LLVMPointerType(IntAttr(3))
 SHARED_WINDOW = (1 << 18) - 1
@@ -52,40 +53,34 @@ def upstream_ops(module: ModuleOp) -> ModuleOp:
 
     Raises NotImplementedError for a product that upstream cannot say.
     """
-    if not any(op.name in REWRITES for op in module.walk()):
+    if not any(op.name.startswith("phobos.") for op in module.walk()):
         return module
     copy = module.clone()
     for op in list(copy.walk()):
         rewrite = REWRITES.get(op.name)
-        if rewrite is not None:
-            results = rewrite(Builder.before(op), op)
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            op.detach()
-            op.erase()
+        results = None if rewrite is None else rewrite(Builder.before(op), op)
+        if results is not None:
+            _replace(op, results)
+    for op in [op for op in copy.walk() if isinstance(op, PeerOp)]:
+        if any(True for _ in op.result.uses):
+            raise NotImplementedError("a use of a peer's shared memory other than single elements")
+        _replace(op, [op.memref])
     return copy
+
+
+def _replace(op: Operation, results: Sequence[SSAValue]) -> None:
+    for old, new in zip(op.results, results, strict=True):
+        old.replace_all_uses_with(new)
+    op.detach()
+    op.erase()
 
 
 # Addresses ---------------------------------------------------------------------------------------
 
 
-def _byte_address(b: Builder, base: SSAValue, indices: Sequence[SSAValue]) -> SSAValue:
-    """The address of an element of a statically shaped memref, as i64."""
-    type_ = cast("MemRefType[Attribute]", base.type)
-    strides = type_.get_strides() or ()
-    place = b.constant(0, IndexType())
-    for index, stride in zip(indices, strides, strict=True):
-        if stride is None:
-            raise NotImplementedError(f"an address in {type_} whose strides are not static")
-        place = b.addi(place, b.muli(index, b.constant(stride, IndexType())))
-    size = cast(FixedBitwidthType, element_of(type_)).bitwidth // 8
-    start = b.value(memref.ExtractAlignedPointerAsIndexOp.get(base))
-    return b.index_cast(b.addi(start, b.muli(place, b.constant(size, IndexType()))), i64)
-
-
 def _descriptor(b: Builder, op: Operation) -> list[SSAValue]:
     assert isinstance(op, WgmmaDescriptorOp)
-    address = _byte_address(b, op.src, op.indices)
+    address = byte_address(b, op.src, op.indices)
     start = b.shrui(b.andi(address, b.constant(SHARED_WINDOW, i64)), b.constant(4, i64))
     fields = op.fields - (1 << 64 if op.fields >> 63 else 0)
     return [b.ori(start, b.constant(fields, i64))]
@@ -93,7 +88,7 @@ def _descriptor(b: Builder, op: Operation) -> list[SSAValue]:
 
 def _stmatrix(b: Builder, op: Operation) -> list[SSAValue]:
     assert isinstance(op, StMatrixOp)
-    address = _byte_address(b, op.dst, op.indices)
+    address = byte_address(b, op.dst, op.indices)
     pointer = b.value(llvm.IntToPtrOp.create(operands=[address], result_types=[SHARED_POINTER]))
     layout = Layout.COL if op.transpose.value.data else Layout.ROW
     b.insert(StMatrixPointerOp(pointer, _registers(b, op.value), layout))
@@ -213,11 +208,12 @@ def _wait(b: Builder, op: Operation) -> list[SSAValue]:
     return list(op.accumulators)
 
 
-REWRITES: Mapping[str, Callable[[Builder, Operation], list[SSAValue]]] = {
+REWRITES: Mapping[str, Callable[[Builder, Operation], list[SSAValue] | None]] = {
     "phobos.stmatrix": _stmatrix,
     "phobos.movmatrix": _movmatrix,
     "phobos.wgmma.descriptor": _descriptor,
     "phobos.wgmma": _product,
     "phobos.wgmma.fence": _fence,
     "phobos.wgmma.wait": _wait,
+    **BULK_REWRITES,
 }

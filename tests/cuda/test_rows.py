@@ -369,7 +369,8 @@ WITHOUT_ROW = {
     *("scf.execute_region", "scf.parallel", "scf.reduce", "scf.reduce.return", "scf.index_switch"),
     # Printed by the operation that holds them.
     *("gpu.module", "gpu.func", "gpu.return", "memref.global", "scf.yield", "scf.condition"),
-    # The host's.
+    # What operations of our own become for upstream, and the host's.
+    "nvgpu.mbarrier.get",
     "nvgpu.tma.create.descriptor",
 }
 """Operations of the thread-level dialects that have no row, and why."""

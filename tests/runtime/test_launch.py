@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import weakref
+from dataclasses import replace
 from types import SimpleNamespace
 
 import ml_dtypes
@@ -10,15 +11,17 @@ import numpy as np
 import pytest
 
 from phobos_nb.arguments.array import ArrayDescription, describe_numpy
+from phobos_nb.arguments.tensor_maps import Encoding
 from phobos_nb.contract import (
     GridRule,
     LaunchContract,
     ScalarParameter,
+    TensorMap,
     TensorParameter,
     Variant,
     entry_arguments,
 )
-from phobos_nb.cuda import launch
+from phobos_nb.cuda import launch, tensor_maps
 from phobos_nb.cuda.guard import OverlapGuard
 from phobos_nb.cuda.launch import Parameters, bfloat16_bits
 from phobos_nb.cuda.loading import LoadedKernel
@@ -86,6 +89,32 @@ def test_scalars_that_do_not_fit_are_never_wrapped():
     parameters = Parameters(contract(Variant()))
     with pytest.raises(OverflowError):
         parameters.write_scalars(True, 1e39, 0.0, 0.0, 0)
+
+
+def test_tensor_maps_are_encoded_with_the_addresses(monkeypatch):
+    """Each map describes its tensor's extents, strides and box, and lies where the entry takes it."""
+    seen = []
+
+    def encode(found, address):
+        seen.append((found, address))
+        return bytes(range(128))
+
+    monkeypatch.setattr(tensor_maps, "encode", encode)
+    parameters_ = (TensorParameter("x", "f32", (20, 12), True), TensorParameter("y", "f32", (4,), True))
+    maps = (TensorMap("m", "x", (8, 4), 32),)
+    made = contract(Variant())
+    made = replace(
+        made, parameters=parameters_, arguments=entry_arguments(parameters_, Variant(), maps), maps=maps
+    )
+    parameters = Parameters(made)
+    x = ArrayDescription("f32", (20, 12), (64, 4), 4096, 4)
+    parameters.write_layout({}, {"x": x, "y": x})
+    for address in (4096, 8192):
+        parameters.write_addresses(address, 512)
+    assert seen == [(Encoding(7, (12, 20), (64,), (4, 8), 1, 2), a) for a in (4096, 8192)]
+    view = View(parameters, 4)
+    assert view.read(0, ctypes.c_uint64) == 8192
+    assert bytes((ctypes.c_uint8 * 128).from_address(view.table[3])) == bytes(range(128))
 
 
 def test_a_start_keeps_what_it_launches_with(monkeypatch):

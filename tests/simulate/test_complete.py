@@ -18,7 +18,9 @@ NOT_EXECUTED = {
         "memref.atomic_yield",
     },
     "what operations of our own become for upstream": {
-        *("nvvm.inline_ptx", "nvvm.stmatrix", "nvvm.wgmma.mma_async"),
+        *("nvvm.inline_ptx", "nvvm.stmatrix", "nvvm.wgmma.mma_async", "nvgpu.mbarrier.get", "nvvm.mapa"),
+        *("nvvm.cp.async.bulk.shared.cluster.global", "nvvm.cp.async.bulk.global.shared.cta"),
+        *("nvvm.cp.async.bulk.shared.cluster.shared.cta", "nvvm.cp.async.bulk.prefetch"),
     },
     "host side": {
         "nvgpu.tma.create.descriptor",

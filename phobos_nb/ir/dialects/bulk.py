@@ -233,6 +233,11 @@ class BulkPrefetchOp(IRDLOperation):
     def __init__(self, src: tuple[Value, Sequence[Value]], bytes_: Value) -> None:
         super().__init__(operands=[*src, bytes_])
 
+    def verify_(self) -> None:
+        """Of global memory, as many indices as axes."""
+        _require_rank("source", self.src, self.src_indices)
+        _require_global("source", self.src)
+
 
 @irdl_op_definition
 class TensorPrefetchOp(IRDLOperation):

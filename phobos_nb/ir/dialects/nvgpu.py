@@ -38,53 +38,51 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from phobos_nb.ir.dialects.address_space import WORKGROUP
 from phobos_nb.ir.dialects.nvgpu_mbarrier import (
     MBARRIER_OPS,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierArriveExpectTxOp as MBarrierArriveExpectTxOp,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierArriveNoCompleteOp as MBarrierArriveNoCompleteOp,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierArriveOp as MBarrierArriveOp,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierCreateOp as MBarrierCreateOp,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierGroupType as MBarrierGroupType,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierInitOp as MBarrierInitOp,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierTestWaitOp as MBarrierTestWaitOp,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierTokenType as MBarrierTokenType,
-)
-from phobos_nb.ir.dialects.nvgpu_mbarrier import (
-    MBarrierTryWaitParityOp as MBarrierTryWaitParityOp,
+    MBarrierArriveExpectTxOp,
+    MBarrierArriveNoCompleteOp,
+    MBarrierArriveOp,
+    MBarrierCreateOp,
+    MBarrierGetOp,
+    MBarrierGroupType,
+    MBarrierInitOp,
+    MBarrierTestWaitOp,
+    MBarrierTokenType,
+    MBarrierTryWaitParityOp,
 )
 from phobos_nb.ir.dialects.nvgpu_tma import (
     TMA_OPS,
-)
-from phobos_nb.ir.dialects.nvgpu_tma import (
-    TensorMapType as TensorMapType,
-)
-from phobos_nb.ir.dialects.nvgpu_tma import (
-    TmaAsyncLoadOp as TmaAsyncLoadOp,
-)
-from phobos_nb.ir.dialects.nvgpu_tma import (
-    TmaAsyncStoreOp as TmaAsyncStoreOp,
-)
-from phobos_nb.ir.dialects.nvgpu_tma import (
-    TmaCreateDescriptorOp as TmaCreateDescriptorOp,
-)
-from phobos_nb.ir.dialects.nvgpu_tma import (
-    TmaPrefetchOp as TmaPrefetchOp,
+    TensorMapType,
+    TmaAsyncLoadOp,
+    TmaAsyncStoreOp,
+    TmaCreateDescriptorOp,
+    TmaPrefetchOp,
 )
 from phobos_nb.ir.dialects.shapes import element_of, require, require_same_element, shape_of, show
+
+__all__ = [
+    "AsyncTokenType",
+    "DeviceAsyncCopyOp",
+    "DeviceAsyncCreateGroupOp",
+    "DeviceAsyncWaitOp",
+    "LdMatrixOp",
+    "MBarrierArriveExpectTxOp",
+    "MBarrierArriveNoCompleteOp",
+    "MBarrierArriveOp",
+    "MBarrierCreateOp",
+    "MBarrierGetOp",
+    "MBarrierGroupType",
+    "MBarrierInitOp",
+    "MBarrierTestWaitOp",
+    "MBarrierTokenType",
+    "MBarrierTryWaitParityOp",
+    "MmaSyncOp",
+    "Nvgpu",
+    "TensorMapType",
+    "TmaAsyncLoadOp",
+    "TmaAsyncStoreOp",
+    "TmaCreateDescriptorOp",
+    "TmaPrefetchOp",
+]
 
 Value = SSAValue | Operation
 

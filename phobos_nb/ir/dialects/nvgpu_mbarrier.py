@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IndexType, IntAttr, i1
+from xdsl.dialects.builtin import IndexType, IntAttr, i1, i64
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
@@ -21,7 +21,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
+from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
 from phobos_nb.ir.dialects.address_space import WORKGROUP
 
@@ -173,6 +173,20 @@ class MBarrierTestWaitOp(IRDLOperation):
         super().__init__(operands=[barriers, token, index], result_types=[i1])
 
 
+@irdl_op_definition
+class MBarrierGetOp(IRDLOperation):
+    """The address of barrier `index`, for operations of upstream that take pointers."""
+
+    name = "nvgpu.mbarrier.get"
+    barriers = operand_def(MBarrierGroupType)
+    index = operand_def(IndexType())
+    pointer = result_def(i64)
+    traits = traits_def(Pure())
+
+    def __init__(self, barriers: Value, index: Value) -> None:
+        super().__init__(operands=[barriers, index], result_types=[i64])
+
+
 MBARRIER_OPS: list[type[Operation]] = [
     MBarrierCreateOp,
     MBarrierInitOp,
@@ -181,4 +195,5 @@ MBARRIER_OPS: list[type[Operation]] = [
     MBarrierArriveExpectTxOp,
     MBarrierTestWaitOp,
     MBarrierTryWaitParityOp,
+    MBarrierGetOp,
 ]
