@@ -12,19 +12,27 @@ from dataclasses import dataclass
 
 from phobos_nb.language.typed import (
     Binary,
+    Break,
     Call,
     Constant,
+    Continue,
     Convert,
     Expr,
     Extent,
     For,
+    If,
+    Return,
     Statement,
     StoreTile,
     TileRead,
     TypedKernel,
+    While,
 )
 from phobos_nb.language.types import TileType
-from phobos_nb.language.walk import blocks, expressions
+from phobos_nb.language.walk import blocks, expressions, statements
+
+DOTS = ("dot", "dot_t")
+"""Built-ins that are products of matrices."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,24 @@ def work_of(typed: TypedKernel, extents: Mapping[str, int]) -> Work:
     return _block(typed.body, extents)
 
 
+def dots_are_certain(typed: TypedKernel, extents: Mapping[str, int]) -> bool:
+    """Whether dots run exactly as often as `work_of` counts: no branch, data or early end decides."""
+    if not any(_has_dot(s) for s in statements(typed.body)):
+        return True
+    if any(isinstance(s, Return | Break | Continue) for s in statements(typed.body)):
+        return False
+    uncertain = (
+        s
+        for s in statements(typed.body)
+        if isinstance(s, If | While) or (isinstance(s, For) and _known_trips(s, extents) is None)
+    )
+    return not any(_has_dot(s) for u in uncertain for b in blocks(u) for s in statements(b))
+
+
+def _has_dot(statement: Statement) -> bool:
+    return any(isinstance(e, Call) and e.builtin in DOTS for e in expressions(statement))
+
+
 def _block(body: tuple[Statement, ...], extents: Mapping[str, int]) -> Work:
     return sum((_statement(s, extents) for s in body), Work())
 
@@ -83,7 +109,7 @@ def _expression(expr: Expr) -> Work:
     if isinstance(expr, TileRead):
         region = expr.region
         return Work(read=math.prod(region.shape) * region.tensor.type.dtype.itemsize)
-    if isinstance(expr, Call) and expr.builtin in ("dot", "dot_t"):
+    if isinstance(expr, Call) and expr.builtin in DOTS:
         return _dot(expr)
     if isinstance(expr, Binary | Call) and isinstance(expr.type, TileType):
         return Work(elementwise=math.prod(expr.type.shape))
@@ -99,9 +125,15 @@ def _dot(call: Call) -> Work:
 
 
 def _trips(loop: For, extents: Mapping[str, int]) -> float:
+    found = _known_trips(loop, extents)
+    return 1.0 if found is None else found
+
+
+def _known_trips(loop: For, extents: Mapping[str, int]) -> float | None:
+    """None where a bound is not made of constants and extents."""
     start, stop, step = (bound_of(e, extents) for e in (loop.start, loop.stop, loop.step))
     if start is None or stop is None or not step:
-        return 1.0
+        return None
     return float(max(0, math.ceil((stop - start) / step)))
 
 

@@ -24,7 +24,7 @@ from phobos_nb.tune.gemm_peers import recognise
 from phobos_nb.tune.outcome import Constants
 from phobos_nb.tune.records import Record
 from phobos_nb.tune.space import Space
-from phobos_nb.tune.work import work_of
+from phobos_nb.tune.work import dots_are_certain, work_of
 
 COUNTED = 64
 """Configurations whose counted work is compared; it differs only where tiles overhang the arrays."""
@@ -93,16 +93,24 @@ def counted_work(
     configurations: Iterable[Constants],
     grid: tuple[int, int, int] | None = None,
 ) -> dict[str, Any]:
-    """A call's "flops" (0 without a dot), "bytes", and "arithmetic", a key of `UNITS`."""
+    """A call's "bytes", "arithmetic", a key of `UNITS`, and "flops": 0 without a dot.
+
+    There is no "flops" where data decide how many there are.
+    """
     fixed = kernel.options.constants
     found = list(_typed(kernel, ({**fixed, **c} for c in islice(configurations, COUNTED))))
     if not found:
         return {}
     typed = found[0]
     tensor = any(use.name == "tensorcore" for use in typed.attributes)
-    flops = _gemm_flops(typed, extents) or min(_dot_flops(t, extents, grid) for t in found)
-    bytes_moved = sum(_bytes(t, extents) for t in typed.tensor_parameters)
-    return {"flops": flops, "bytes": bytes_moved, "arithmetic": "tensor.f16" if tensor else "f32"}
+    work: dict[str, Any] = {
+        "bytes": sum(_bytes(t, extents) for t in typed.tensor_parameters),
+        "arithmetic": "tensor.f16" if tensor else "f32",
+    }
+    if all(dots_are_certain(t, extents) for t in found):
+        least = min(_dot_flops(t, extents, grid) for t in found)
+        work["flops"] = _gemm_flops(typed, extents) or least
+    return work
 
 
 def _typed(kernel: Kernel, configurations: Iterable[Constants]) -> Iterable[TypedKernel]:
@@ -152,7 +160,7 @@ def measures(work: Mapping[str, Any], target: Target, device: str) -> tuple[Meas
         gbs = float(card.dram_gbs)
     ideal = [(flops / tflops / 1e9, units)] if flops and tflops else []
     ideal += [(moved / gbs / 1e6, "DRAM")] if moved and gbs else []
-    least, binds = max(ideal, default=(None, ""))
+    least, binds = max(ideal, default=(None, "")) if "flops" in work else (None, "")
     nominal = f"nominal peak of {card.name}, {binds}" if card and least else ""
     found = [Measure("time", "ms", None, least, nominal)]
     if flops:

@@ -27,6 +27,16 @@ def test_a_product_counts_as_people_count_it():
     assert work == {"flops": 2e9, "bytes": 16_000_000, "arithmetic": "f32"}
 
 
+@pytest.mark.parametrize("name", ["grouped_gemm", "varlen_attention", "attention"])
+def test_operations_that_data_decide_are_not_counted(name):
+    """Groups, lengths, a bound in a variable: bytes, but neither throughput nor a share of a peak."""
+    found = kernel(name)
+    extents = {s: 64 for t in found.parameters for s in getattr(t, "dims", ()) if isinstance(s, str)}
+    work = counted_work(found, extents, space_of(found))
+    assert "flops" not in work
+    assert [m.name for m in measures(work, get("sm_90a"), "NVIDIA H200")] == ["time", "bandwidth"]
+
+
 def test_an_elementwise_kernel_has_bytes_and_no_flops():
     """Saxpy reads x and y and writes y."""
     work = counted_work(kernel("saxpy_fp32"), {"N": 1_000_000}, [{"TILE": 256}])
