@@ -12,6 +12,12 @@ from phobos_nb.ir import upstream
 from phobos_nb.ir.dialects import gpu, nvgpu, nvvm_wgmma
 from phobos_nb.ir.dialects.address_space import WORKGROUP
 from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
+from phobos_nb.ir.dialects.nvgpu_warpgroup import (
+    GenerateDescriptorOp,
+    InitAccumulatorOp,
+    StoreAccumulatorOp,
+    WarpgroupMmaOp,
+)
 from phobos_nb.ir.dialects.subgroup_mma import (
     SI8,
     MatrixType,
@@ -87,8 +93,24 @@ WMMA = {
     "wmma i8": wmma((16, 16, 16), SI8, i32),
     "wmma f64": wmma((8, 8, 4), f64, f64),
 }
+
+
+def warpgroup(b, v):
+    """Upstream's own product of tiles, on a hidden accumulator."""
+    rows, columns = (MemRefType(f16, s, memory_space=WORKGROUP) for s in ((128, 64), (64, 128)))
+    left = b.value(memref.ViewOp(_bytes(b), b.index(0), [], rows))
+    right = b.value(memref.ViewOp(_bytes(b), b.index(16384), [], columns))
+    acc = b.value(InitAccumulatorOp(VectorType(f32, [128, 128])))
+    a, c = (b.value(GenerateDescriptorOp(x, v["map"])) for x in (left, right))
+    done = b.value(WarpgroupMmaOp(a, c, acc, 0, transpose_b=True))
+    target = MemRefType(f32, [128, 128], memory_space=WORKGROUP)
+    place = b.value(memref.ViewOp(_bytes(b), b.index(0), [], target))
+    b.insert(StoreAccumulatorOp(done, place))
+
+
 OPS = {
     **WMMA,
+    "nvgpu.warpgroup": warpgroup,
     "stmatrix x4": lambda b, v: b.insert(StMatrixOp(v["a42"], v["s"], [v["i"], v["i"]])),
     "stmatrix x2 transposed": lambda b, v: b.insert(
         StMatrixOp(v["b22"], v["s"], [v["i"], v["i"]], transpose=True)

@@ -57,6 +57,7 @@ from phobos_nb.ir.dialects.nvgpu_tma import (
     TmaCreateDescriptorOp,
     TmaPrefetchOp,
 )
+from phobos_nb.ir.dialects.nvgpu_warpgroup import WARPGROUP_OPS, WARPGROUP_TYPES
 from phobos_nb.ir.dialects.shapes import element_of, require, require_same_element, shape_of, show
 
 __all__ = [
@@ -298,6 +299,7 @@ Nvgpu = Dialect(
         MmaSyncOp,
         *MBARRIER_OPS,
         *TMA_OPS,
+        *WARPGROUP_OPS,
     ],
-    [AsyncTokenType, MBarrierGroupType, MBarrierTokenType, TensorMapType],
+    [AsyncTokenType, MBarrierGroupType, MBarrierTokenType, TensorMapType, *WARPGROUP_TYPES],
 )

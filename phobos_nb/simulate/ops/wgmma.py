@@ -101,6 +101,9 @@ def _product(d: Decoder, op: Operation) -> Step:
         v = s.values
         check(m, s)
         lanes = _whole_warps(m, s, p.op)
+        if not len(lanes):
+            v[r] = v[acc]
+            return
         group = WARPS if _by_warpgroups(s, lanes) else 1
         right = _from_memory(m, s, lanes, v[b], p, 1, group)
         if registers:
