@@ -292,7 +292,7 @@ class Session:
             LiveRunner(executor, self.width, self.job, bench, self.settings.timeout, compiled)
             for _, bench in found
         ]
-        return ManyDevices(runners, [self.peers(device.ordinal) for device in self.devices])
+        return ManyDevices(runners, lambda number: self.peers(self.devices[number].ordinal))
 
     def job(self, constants: Constants) -> Any:
         """The job for a configuration; one that cannot be, or breaks a promise, is refused here."""

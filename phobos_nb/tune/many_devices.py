@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from phobos_nb.tune.compile_job import Compiled
@@ -17,12 +17,19 @@ class ManyDevices:
     """A runner over one runner per device; they share an executor and what it compiled.
 
     First times of two devices may differ by what the devices do; the finals, whose rounds are compared
-    device by device, decide. peers: what can be timed beside the finalists on each device.
+    device by device, decide. peers: device, by number, -> what can be timed beside the finalists there;
+    the first device is asked at once, the others while the first stage runs.
     """
 
-    def __init__(self, runners: Sequence[LiveRunner], peers: Sequence[Mapping[str, Peer]]) -> None:
+    def __init__(
+        self, runners: Sequence[LiveRunner], peers: Callable[[int], Mapping[str, Peer]]
+    ) -> None:
         self.width = runners[0].width + len(runners)
-        self._runners, self._peers = tuple(runners), tuple(peers)
+        self._runners = tuple(runners)
+        # One thread that outlives its work: cuBLAS handles that CuPy makes in a thread end with it.
+        self._later = ThreadPoolExecutor(1)
+        self._first_peers = peers(0)
+        self._other_peers = [self._later.submit(peers, i) for i in range(1, len(runners))]
         self._locks = [threading.Lock() for _ in runners]
         self._idle: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._home: dict[str, int] = {}
@@ -56,11 +63,13 @@ class ManyDevices:
 
     def places(self) -> list[Place]:
         """Where finals can be: the devices that have all peers."""
-        most = max(len(peers) for peers in self._peers)
-        return [Place(r, p) for r, p in zip(self._runners, self._peers, strict=True) if len(p) == most]
+        found = [self._first_peers, *(later.result() for later in self._other_peers)]
+        most = max(map(len, found))
+        return [Place(r, p) for r, p in zip(self._runners, found, strict=True) if len(p) == most]
 
     def close(self) -> None:
         """End all processes, after what is being measured."""
         self._threads.shutdown(cancel_futures=True)
+        self._later.shutdown(cancel_futures=True)
         for runner in self._runners:
             runner.close()

@@ -8,17 +8,19 @@ from functools import partial
 from multiprocessing.connection import Client
 from typing import Any
 
+from phobos_nb.tune.messages import receive, send
+
 
 def main() -> None:
     """Connect to the address on the command line with the key from standard input, and serve."""
     key = sys.stdin.buffer.read()
     with Client(sys.argv[1], authkey=key) as pipe:
         try:
-            factory, arguments = pipe.recv()
+            factory, arguments = receive(pipe)
             made: list[Any] = []
             _answer(pipe, lambda: made.append(factory(*arguments)))
             while made:
-                method, arguments = pipe.recv()
+                method, arguments = receive(pipe)
                 _answer(pipe, partial(getattr(made[0], method), *arguments))
         except (EOFError, ConnectionError):
             return
@@ -29,9 +31,9 @@ def _answer(pipe: Any, work: Callable[[], Any]) -> None:
     try:
         result = work()
     except Exception as error:
-        pipe.send((False, (type(error).__name__, str(error))))
+        send(pipe, (False, (type(error).__name__, str(error))))
     else:
-        pipe.send((True, result))
+        send(pipe, (True, result))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection, Listener
 from typing import Any, cast
 
 from phobos_nb.options import child_environment
+from phobos_nb.tune.messages import receive, send
 
 START_SECONDS = 120.0
 """The longest that a child may take to say hello: an interpreter and NumPy on a loaded machine."""
@@ -123,11 +124,11 @@ class Worker:
     def _ask(self, request: Any, timeout: float | None) -> Any:
         pipe = cast(Connection, self._pipe)
         try:
-            pipe.send(request)
+            send(pipe, request)
             if not pipe.poll(timeout):
                 self.close()
                 raise WorkerTimeoutError(f"no answer within {timeout:g} s")
-            done, value = pipe.recv()
+            done, value = receive(pipe)
         except (EOFError, OSError) as error:
             if isinstance(error, WorkerTimeoutError):
                 raise

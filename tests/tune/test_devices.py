@@ -59,7 +59,7 @@ def search_on(workers, stop=None, listener=None, tiles=24):
     with ThreadPoolExecutor(2) as threads:
         compiled = {}
         runners = [LiveRunner(threads, 4, job, w, 10.0, compiled) for w in workers]
-        runner = ManyDevices(runners, [{} for _ in workers]) if len(workers) > 1 else runners[0]
+        runner = ManyDevices(runners, lambda number: {}) if len(workers) > 1 else runners[0]
         for worker in workers:
             worker.call("drop", "")
         begun = time.perf_counter()
