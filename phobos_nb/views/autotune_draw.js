@@ -48,9 +48,13 @@ function amount(measure, item) {
 }
 
 function words(point, measure) {
-  return point.ms === null ? `${point.label}: failed, ${point.status}: ${point.reason}`
-                           : `${point.label}: ${amount(measure, point)}${point.status === "ok" ? "" : `, ${point.status}`}`;
+  return point.ms === null ? `${nameOf(point)}: failed, ${point.status}: ${point.reason}`
+                           : `${nameOf(point)}: ${amount(measure, point)}${point.status === "ok" ? "" : `, ${point.status}`}`;
 }
+
+// Whether a trait names this configuration; "" is the label of a kernel without parameters, and nobody's.
+const same = (label, trait) => trait !== "" && label === trait;
+const nameOf = (point) => point.label || "no parameters";
 
 const winnerOf = (view) => view.points.find((p) => p.status === "winner");
 const measured = (view) => view.points.filter((p) => p.ms !== null);
@@ -135,7 +139,7 @@ function symbol(parent, status, x, y) {
 function mark(context, node, point, kind) {
   const classes = ["mark", kind, point.ms === null ? "failed" : point.status];
   if (point.label === context.picked) classes.push("picked");
-  if (point.label === context.held) classes.push("held");
+  if (same(point.label, context.held)) classes.push("held");
   node.setAttribute("class", classes.join(" "));
   node.setAttribute("role", "option");
   node.setAttribute("id", `${context.prefix}-${context.view.points.indexOf(point)}`);
@@ -148,5 +152,5 @@ function mark(context, node, point, kind) {
 // Rings around the picked and the held one, whatever their own shape and colour.
 function rings(context, point, x, y) {
   if (point.label === context.picked) draw(context.svg, "circle", { class: "ring", cx: x, cy: y, r: 13 });
-  if (point.label === context.held) draw(context.svg, "circle", { class: "ring held", cx: x, cy: y, r: 16 });
+  if (same(point.label, context.held)) draw(context.svg, "circle", { class: "ring held", cx: x, cy: y, r: 16 });
 }

@@ -3,6 +3,10 @@ const GAP = 18, BETWEEN = 58, MOST_MAPS = 24;
 
 function map(context) {
   const { svg, view, width, rows, columns } = context;
+  if (!columns) {
+    draw(svg, "text", { class: "title", x: 16, y: 28 }, "the kernel has no parameters to map");
+    return (label) => label;
+  }
   const lines = rows === columns ? [undefined] : view.axes[rows]; // one parameter alone is one row
   const names = Object.keys(view.axes).filter((n) => n !== rows && n !== columns && view.axes[n].length > 1);
   let facets = product(names.map((n) => view.axes[n]));

@@ -46,8 +46,8 @@ function heading(point, context) {
   icon.setAttribute("viewBox", "-11 -11 22 22");
   symbol(icon, point.status, 0, 0).setAttribute("class", `mark ${point.ms === null ? "failed" : point.status}`);
   const status = point.status === "ok" ? "measured" : point.status;
-  const state = point.label === context.used ? `${status}; calls use this one now` : status;
-  return make("h4", {}, icon, make("span", { class: "label" }, point.label), make("small", {}, state));
+  const state = same(point.label, context.used) ? `${status}; calls use this one now` : status;
+  return make("h4", {}, icon, make("span", { class: "label" }, nameOf(point)), make("small", {}, state));
 }
 
 // The value, and below it its interval, where there is one.

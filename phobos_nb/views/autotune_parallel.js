@@ -4,7 +4,8 @@ function parallel(context) {
   const facts = [...new Set(view.points.flatMap((p) => Object.keys(p.facts)))];
   const varies = (name) => new Set(view.points.map((p) => propertyOf(p, name)).filter((v) => v !== undefined)).size > 1;
   const names = [...Object.keys(view.axes).filter((n) => view.axes[n].length > 1), ...facts.filter(varies)];
-  const columns = names.length, top = 52, bottom = height - 34;
+  const constant = sameForAll(view, facts.filter((n) => !varies(n)), width);
+  const columns = names.length, top = 52, bottom = height - 20 - 14 * constant.length;
   const xOf = (i) => 34 + (i / Math.max(1, columns)) * (width - 34 - 62);
   const axes = names.map((name) => axisOf(view, name, bottom, top));
   const scale = measureScale(view, measure, context.near, bottom, top, false);
@@ -18,9 +19,20 @@ function parallel(context) {
   raise(svg);
   names.forEach((name, i) => coordinate(svg, xOf(i), axes[i].ticks, SHORT[name] ?? name, { top, bottom, low: crowded && i % 2 }));
   coordinate(svg, xOf(columns), scale.ticks.map((v) => [scale.of(v), number(v)]), measure.unit, { top, bottom, low: crowded && columns % 2, right: true });
-  const same = facts.filter((n) => !varies(n)).map((n) => `${factName(n)} ${factText(n, view.points.find((p) => n in p.facts).facts[n])}`);
-  if (same.length) draw(svg, "text", { class: "small", x: 8, y: height - 8 }, `the same for all: ${same.join(", ")}`);
+  constant.forEach((text, i) => draw(svg, "text", { class: "small", x: 8, y: height - 8 - 14 * (constant.length - 1 - i) }, text));
   return (label, arrow) => step(shown, context, label, arrow);
+}
+
+// What does not vary, as lines of words that fit the width.
+function sameForAll(view, names, width) {
+  const parts = names.map((n) => `${factName(n)} ${factText(n, view.points.find((p) => n in p.facts).facts[n])}`);
+  const lines = [];
+  for (const [i, part] of parts.entries()) {
+    const text = `${i ? "" : "the same for all: "}${part}${i < parts.length - 1 ? ", " : ""}`;
+    if (lines.length && 6.2 * (lines.at(-1).length + text.length) < width - 16) lines[lines.length - 1] += text;
+    else lines.push(text);
+  }
+  return lines;
 }
 
 // The lines that matter most lie on top of the others.
@@ -58,7 +70,8 @@ function path(context, point, corners, [end, scale], shade) {
   const d = `M${known.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}`;
   draw(group, "path", { class: "wide", d });
   const line = draw(group, "path", { class: "thin", d });
-  if (point.ms !== null) line.style.opacity = (0.12 + 0.7 * shade(point) ** 4).toFixed(2);
+  const faintest = Math.max(0.12, 0.6 - context.view.points.length / 80); // few lines need not make room
+  if (point.ms !== null) line.style.opacity = (faintest + (0.85 - faintest) * shade(point) ** 4).toFixed(2);
   const [x, y] = known[known.length - 1];
   if (point.status !== "ok") symbol(group, point.ms === null ? "failed" : point.status, x, y);
 }

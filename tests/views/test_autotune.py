@@ -3,10 +3,13 @@
 import itertools
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
 
 from phobos_nb.tune.outcome import Measured
 from phobos_nb.tune.records import conclude
-from phobos_nb.tune.replay import replay
+from phobos_nb.tune.replay import open_record, replay
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.search import Plan
 from phobos_nb.views.autotune import view_of, view_of_record
@@ -15,6 +18,7 @@ from phobos_nb.views.autotune_text import text
 from phobos_nb.views.display import show_tuning
 from tests.tune.recorded import record
 
+RECORDS = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.json"))
 RECORD = replace(
     record(),
     peers={"cublasSgemm": tuple(0.95 + 0.001 * i for i in range(25))},
@@ -110,6 +114,21 @@ def test_other_precisions_are_named_and_never_compared():
     html = page(view)
     assert "not alike: another precision" in html
     assert "cublas TF32 (other precision) 0.2 ms, off this scale" in html
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda p: p.stem)
+def test_every_shipped_record_is_shown(path):
+    """As text, as html below 150 KB, as three figures; rates never above the card's peak."""
+    found = open_record(path)
+    view = view_of(found)
+    assert f"recorded on {view.device}, 2026-" in text(view)
+    assert len(page(view)) < 150_000
+    wide = [n for n, values in view.axes.items() if len(values) > 1]
+    for name in ("points", "parallel", *(["map"] if len(wide) > 1 else [])):
+        found.plot(view=name).draw_without_rendering()
+    for measure in view.measures:
+        if measure.more_is_better and measure.peak is not None:
+            assert measure.of(view.winner.ms) < measure.peak
 
 
 def test_a_point_says_in_words_what_its_numbers_mean():

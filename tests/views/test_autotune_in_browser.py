@@ -101,6 +101,23 @@ def test_a_space_of_one_parameter_is_shown(tab: Page, name: str) -> None:
     tab.wait_for_function("document.querySelector('.a h4 .label').innerText !== 'TILE=1'")
 
 
+def test_every_recorded_search_opens_in_every_view(tab: Page) -> None:
+    """The shipped records: no parameter or four, one configuration or 64, with or without rates."""
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    for path in sorted((ROOT / "results" / "records").glob("*.json")):
+        shown = AutotuneWidget(open_record(path))
+        tab.evaluate("(view) => { state.view = view; state.picked = ''; }", shown.view)
+        for name in ("points", "map", "parallel"):
+            tab.evaluate("(name) => { state.shown = { tab: name }; }", name)
+            tab.evaluate("document.querySelector('.a').replaceChildren()")
+            tab.evaluate(OPEN, ".a")
+            assert "nan" not in tab.locator(".a").inner_text().lower().split(), (path.name, name)
+            assert tab.locator(".a svg [d*=NaN], .a svg [x=NaN], .a svg [cy=NaN]").count() == 0, path
+        shown.close()
+    assert errors == []
+
+
 def test_a_thousand_configurations_are_drawn_in_a_second(tab: Page) -> None:
     """Sixteen times the recorded points; the page stays usable while such a search runs."""
     tab.evaluate(
