@@ -58,11 +58,11 @@ def report(rows: Sequence[Row], place: Place, inner: int, command: str = "") -> 
 
 def facts(command: str) -> dict[str, str]:
     """When, by which versions, by which command."""
-    from phobos_nb import __version__
+    from phobos_nb.compilation.compiler_hash import compiler_identity
     from phobos_nb.cuda.driver import package_versions
 
     now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return {"date": now, "phobos_nb": __version__, **package_versions(), "command": command}
+    return {"date": now, "phobos_nb": compiler_identity(), **package_versions(), "command": command}
 
 
 def read(path: Path) -> Report:
