@@ -22,11 +22,15 @@ from phobos_nb.views.roofline_roofs import (
     Roof,
     Roofs,
     amount,
+    roofs_from_plain,
     three,
 )
 
 CLOSE = 0.6
 """Of the binding resource's rate: below, something else holds the kernel back."""
+
+MORE = 1.25
+"""Requested bytes over the least ones from which on the words name them."""
 
 WAVEFRONT_BYTES = 128
 """What shared memory serves in one wavefront at most: each of 32 banks 4 bytes."""
@@ -88,6 +92,22 @@ class RooflineView:
         """The model as JSON's types."""
         points = [{**asdict(p), "bound": p.bound and p.bound.resource} for p in self.points]
         return {"title": self.title, "roofs": self.roofs.to_plain(), "points": points}
+
+
+def view_from_plain(data: Mapping[str, Any]) -> RooflineView:
+    """What `RooflineView.to_plain` wrote; `KeyError` or `TypeError` where it did not."""
+    return RooflineView(
+        str(data["title"]),
+        roofs_from_plain(data["roofs"]),
+        tuple(_point_from_plain(p) for p in data["points"]),
+    )
+
+
+def _point_from_plain(data: Mapping[str, Any]) -> Point:
+    known = {n: v for n, v in data.items() if n != "bound"}
+    known |= {n: tuple(known[n]) for n in ("words", "problems")}
+    known["needs"] = tuple(Need(**n) for n in known["needs"])
+    return Point(**known)
 
 
 def point(label: str, work: Counted, roofs: Roofs, microseconds: float | None = None) -> Point:
@@ -165,9 +185,8 @@ def _words(needs: Sequence[Need], work: Counted, roofs: Roofs, us: float | None)
     yield f"Bound by {bound.resource}: {bound.what}, at least {duration(bound.seconds)}."
     if us is not None:
         yield from _measured_words(bound, work, us)
-    if work.least and work.requested > 1.5 * work.least:
-        times = three(work.requested / work.least)
-        yield f"Warps ask for {times} times the least bytes; the caches have to answer the rest."
+    if work.least and work.requested > MORE * work.least:
+        yield _asked_words(work, roofs)
     yield from _balance_words(work.ctas, roofs.sms)
 
 
@@ -180,6 +199,15 @@ def _measured_words(bound: Need, work: Counted, us: float) -> Iterator[str]:
         yield "That is far below: latency, too few CTAs or warps, or work that is not counted here."
     elif share > 1.05:
         yield "More than that roof allows: what it reads lay in the L2 cache, or the clock is higher."
+
+
+def _asked_words(work: Counted, roofs: Roofs) -> str:
+    """What caches have to answer."""
+    asked = f"Warps ask for {three(work.requested / work.least)} times the least bytes"
+    rate = roofs.rate(DRAM)
+    if rate is None:
+        return f"{asked}; the caches have to answer the rest."
+    return f"{asked}; if caches answered nothing, DRAM would need {duration(work.requested / rate)}."
 
 
 def _balance_words(ctas: int, sms: int) -> Iterator[str]:

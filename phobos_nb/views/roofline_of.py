@@ -18,7 +18,7 @@ from phobos_nb.tune.outcome import label
 from phobos_nb.tune.place import Gpu, Host, Place
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.snapshot import Snapshot, lay_out, take
-from phobos_nb.views.roofline import Point, RooflineView, point, text
+from phobos_nb.views.roofline import Point, RooflineView, point, text, view_from_plain
 from phobos_nb.views.roofline_arguments import call_values, laid_out, rooted_copies
 from phobos_nb.views.roofline_count import count
 from phobos_nb.views.roofline_html import page
@@ -44,6 +44,11 @@ class Roofline:
     def model(self) -> dict[str, Any]:
         """Everything that is shown, as JSON's types."""
         return self.view.to_plain()
+
+    @classmethod
+    def from_model(cls, model: Mapping[str, Any]) -> Roofline:
+        """A kept model again, without counting anything."""
+        return cls(view_from_plain(model))
 
     @property
     def text(self) -> str:
@@ -94,7 +99,7 @@ def roofline(
     points; tuning: a search whose fastest configurations are the points, with its times. measured:
     whether roofs are measured, by default on a GPU. card: a card's name, for nominal roofs. Raises what
     the call itself would raise, `PhobosError` PH405 for a card that no target lists, `ValueError` for
-    arrays that are too large to simulate.
+    arrays that are too large to simulate, and for a search of other extents than the call's.
     """
     kernel, values, _ = call_values(kernel, arguments, named)
     looked = Looked(kernel, values, grid)
@@ -102,11 +107,18 @@ def roofline(
                      card=card or (looked.place.name if looked.there else ""))  # fmt: skip
     wanted: list[tuple[Mapping[str, int], float | None]] = [({}, time_us)]
     if tuning is not None:
+        _check_extents(tuning, looked)
         wanted = [(m.constants, m.median * 1e3) for m in tuning.measured[:MOST_POINTS]]
     elif configurations is not None:
         wanted = [(constants, None) for constants in configurations]
     points = [looked.point(constants, roofs, known) for constants, known in wanted]
     return Roofline(RooflineView(_title(looked), roofs, tuple(points)))
+
+
+def _check_extents(tuning: Tuning, looked: Looked) -> None:
+    searched, called = dict(tuning.record.identity.extents), dict(looked.call.extents)
+    if searched != called:
+        raise ValueError(f"the search was for {searched}, the call is for {called}")
 
 
 class Looked:

@@ -34,8 +34,13 @@ def plot(view: RooflineView) -> Figure:
         name = f"{roof.name} {amount(roof.rate, 'B/s')}"
         axes.plot(ends, [x * roof.rate for x in ends], style, color="0.2", linewidth=1.4)
         middle = (ends[0] * ends[1]) ** 0.5
-        axes.annotate(name, (middle, middle * roof.rate), xytext=(-6, 4), textcoords="offset points",
-                      fontsize=8, ha="right")  # fmt: skip
+        above = roof.rate == max(m.rate for m in memory)
+        place: dict[str, Any] = {"xytext": (-6, 4), "ha": "right", "va": "bottom"}
+        if not above:
+            place = {"xytext": (6, -4), "ha": "left", "va": "top"}
+        axes.annotate(
+            name, (middle, middle * roof.rate), textcoords="offset points", fontsize=8, **place
+        )
     fastest = max((m.rate for m in memory), default=0.0)
     for roof in compute:
         start = max(frame.low, roof.rate / fastest) if fastest else frame.low

@@ -50,7 +50,8 @@ def picture(view: RooflineView, palette: Palette = PAGE) -> str:
         *_grid(frame, palette),
         *_memory(frame, memory, compute, palette),
         *_compute(frame, memory, compute, palette),
-        *(_point(frame, p, i, len(shown), palette) for i, p in enumerate(shown)),
+        *(_point(frame, p, palette) for p in shown),
+        *(_numbers(frame, shown, palette) if len(shown) > 1 else ()),
     ]
     title = f"<title>Roofline of {escape(view.title)}</title>"
     return (
@@ -141,7 +142,18 @@ def _compute(
         yield _text(WIDTH - RIGHT - 4, y - 5, label, palette.ink, "end")
 
 
-def _point(frame: Frame, point: Point, index: int, count: int, palette: Palette) -> str:
+def _numbers(frame: Frame, shown: Sequence[Point], palette: Palette) -> Iterator[str]:
+    """A number right of each disc; one that would lie on others stands further to the right."""
+    placed: list[tuple[float, float]] = []
+    for index, point in enumerate(shown):
+        x, y = frame.x(point.intensity) + 10, frame.y(point.rate) + 4
+        while any(abs(x - a) < 10 and abs(y - b) < 10 for a, b in placed):
+            x += 12
+        placed.append((x, y))
+        yield _text(x, y, str(index + 1), palette.ink, "start")
+
+
+def _point(frame: Frame, point: Point, palette: Palette) -> str:
     """A disc at the least bytes, a ring at the requested ones; hollow where nothing was measured."""
     y, x = frame.y(point.rate), frame.x(point.intensity)
     requested = frame.x(point.requested_intensity) if point.requested_intensity else x
@@ -155,8 +167,6 @@ def _point(frame: Frame, point: Point, index: int, count: int, palette: Palette)
         'stroke-width="1.6"/>',
         f'<circle cx="{x}" cy="{y}" r="6" fill="{fill}" stroke="{color}" stroke-width="2"/>',
     ]
-    if count > 1:
-        parts.append(_text(x + 10, y + 4, str(index + 1), palette.ink, "start"))
     return f"<g>{''.join(parts)}</g>"
 
 

@@ -108,7 +108,7 @@ function render({ model, el }) {
     status.textContent = model.get("error") || model.get("status");
     status.className = `status ${model.get("error") ? "failed" : view.state}`;
     shown.classList.toggle("stale", view.stale);
-    use.disabled = view.state === "refused" || view.state === "failed";
+    use.disabled = view.state !== "ready";
     tune.title = model.get("tunes");
   };
   const parts = () => {

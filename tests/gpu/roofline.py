@@ -1,6 +1,7 @@
 """Measured roofs, and kernels under them with measured times and DRAM bytes beside the model's; JSON.
 
 usage: python -m tests.gpu.roofline RESULTS.json
+       python -m tests.gpu.roofline --figure RESULTS.json PICTURE.png
 
 Needs a GPU, and xDSL to compile; Nsight Compute's ncu for the DRAM bytes, counted with cold caches.
 Then sliders over a GEMM on the GPU: moved twice, timed beside cuBLAS, put to use.
@@ -24,6 +25,7 @@ from phobos_nb.cuda.identity import device_name
 from phobos_nb.cuda.ncu import find_ncu
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.target.cards import card_of
+from phobos_nb.views.roofline_of import Roofline
 from phobos_nb.views.roofline_probe import measured_roofs
 from phobos_nb.views.roofline_roofs import nominal
 from phobos_nb.views.sliders import text
@@ -130,8 +132,22 @@ def main(results: Path) -> None:
     print(f"done after {time.perf_counter() - started:.1f} s")
 
 
+def figure(results: Path, picture: Path) -> None:
+    """The points of a results file as a picture; needs no GPU."""
+    data = json.loads(results.read_text())
+    points = [
+        {n: v for n, v in p.items() if n != "ncu_dram_bytes"} | {"label": name}
+        for name, p in data["points"].items()
+    ]
+    title = f"f32 kernels on an {data['measured']['device']}, {data['date']}"
+    shown = Roofline.from_model({"title": title, "roofs": data["measured"], "points": points})
+    shown.plot().savefig(picture, dpi=100)
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "--once":
+    if sys.argv[1] == "--figure":
+        figure(Path(sys.argv[2]), Path(sys.argv[3]))
+    elif sys.argv[1] == "--once":
         for kernel, arguments in calls().values():
             kernel(*arguments)
         cupy().cuda.Device().synchronize()

@@ -15,6 +15,8 @@ from phobos_nb.contract import GridTerm
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.target import get
 from phobos_nb.target.cards import card_of
+from phobos_nb.tune.records import read
+from phobos_nb.tune.replay import replay
 from phobos_nb.views.roofline import RooflineView, point, slots
 from phobos_nb.views.roofline_count import Counted, parts
 from phobos_nb.views.roofline_probe import LINE, READ_ROWS, ROW, UNROLLED, probes
@@ -158,6 +160,9 @@ def test_the_model_is_json_and_the_text_the_same_twice() -> None:
     first, second = (GEMM.specialize(**TILES).roofline(M=64, N=64, K=64) for _ in range(2))
     assert json.loads(json.dumps(first.model)) == json.loads(json.dumps(second.model))
     assert first.text == second.text
+    again = ph.Roofline.from_model(json.loads(json.dumps(first.model)))
+    assert again.text == first.text
+    assert again._repr_html_() == first._repr_html_()
     assert first.model["points"][0]["bound"] in first.text
 
 
@@ -257,3 +262,40 @@ def test_the_probes_do_what_their_rates_are_taken_from() -> None:
     walked = kernels.walk.simulate(rows, out, 5, races=False)
     assert sum(a.bytes for a in walked.global_accesses if a.kind == "load") == 2 * 5 * ROW * 4
     assert (walked.outputs["Y"] == 5).all()
+
+
+@pytest.mark.slow
+def test_the_points_of_a_search_have_its_times() -> None:
+    """The H200's recorded search: its six fastest, at the times and rates that were measured."""
+    root = EXAMPLES.parent
+    tuning = replay(read(root / "results" / "tune_seed.json"))
+    found = GEMM.roofline(M=4096, N=4096, K=4096, tuning=tuning, card="H200")
+    fastest = tuning.measured[:6]
+    assert [p.label for p in found.points] == [m.label for m in fastest]
+    for shown, measured in zip(found.points, fastest, strict=True):
+        assert shown.microseconds == measured.median * 1e3
+        assert shown.flops["f32 fma"] == 2 * 4096**3
+        assert 0.5 < (shown.fraction or 0) < 1
+    with pytest.raises(ValueError, match="the search was for"):
+        GEMM.roofline(M=64, N=64, K=64, tuning=tuning)
+
+
+def test_the_kept_results_of_an_h200_bear_the_model_out() -> None:
+    """Roofs measured there are close below the promised ones; DRAM moved no less than the least bytes.
+
+    And no more than warps asked for, but for a twentieth that stayed in the L2 cache.
+    """
+    data = json.loads((EXAMPLES.parent / "results" / "h200_roofline.json").read_text("utf-8"))
+    measured, promised = (
+        {r["name"]: r["rate"] for r in data[kind]["roofs"]} for kind in ("measured", "nominal")
+    )
+    assert 0.95 < measured[FMA] / promised[FMA] < 1.0
+    assert 0.85 < measured[DRAM] / promised[DRAM] < 1.0
+    assert measured["L2 cache"] > measured[DRAM]
+    assert set(data["points"]) == {"saxpy", "softmax", "gemm"}
+    for kept in data["points"].values():
+        assert kept["least_bytes"] * 0.95 < kept["ncu_dram_bytes"] < kept["requested_bytes"] * 1.02
+    tiles, side = (4096 // 128) * (4096 // 256), 4096
+    gemm = data["points"]["gemm"]
+    assert gemm["requested_bytes"] == 4 * (tiles * side * (128 + 256) + 2 * side**2)
+    assert gemm["flops"] == {"f32 fma": 2 * side**3, "f32 mul": 2 * side**2, "f32 add": side**2}
