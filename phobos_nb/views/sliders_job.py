@@ -45,13 +45,15 @@ class Call:
 class Outcome:
     """What became of a configuration: a view without listings, and what a bench can load.
 
-    failed: why there is neither; refused: why the code cannot start although it compiles.
+    failed: why there is neither; refused: why the code cannot start although it compiles. lasting:
+    whether it would be the same again, unlike a process that was lost.
     """
 
     view: CompilationView | None = None
     compiled: Compiled | None = None
     failed: str = ""
     refused: str = ""
+    lasting: bool = True
     seconds: float = 0.0
 
 

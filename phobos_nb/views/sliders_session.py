@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.target.cards import card_of
-from phobos_nb.tune.compile_job import KernelText
+from phobos_nb.tune.compile_job import Compiled, KernelText
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.worker import RemoteError, WorkerCrashError, WorkerTimeoutError
 from phobos_nb.views.roofline import Point, RooflineView, point
-from phobos_nb.views.roofline_count import MOST_BYTES
+from phobos_nb.views.roofline_count import MOST_BYTES, Counted
 from phobos_nb.views.roofline_of import Looked
 from phobos_nb.views.roofline_roofs import Roofs, nominal
 from phobos_nb.views.sliders import Place, Slider, SlidersView, Timing
@@ -71,8 +71,10 @@ class Sliders:
         self._failures: dict[str, str] = {}
         self._points: list[Point] = []
         self._callbacks: list[Callable[[], None]] = []
-        self._lock = threading.Condition()
-        self._generation, self._settled = 0, 0
+        self._lock = threading.Condition(threading.RLock())
+        self._generation, self._done = 0, {"look": 0, "time": 0}
+        self._timing, self._clock = False, threading.Lock()
+        self._work: Counted | None = None
         self._moved = time.monotonic()
         self._thread: threading.Thread | None = None
         self._idle: threading.Timer | None = None
@@ -107,9 +109,12 @@ class Sliders:
     def wait(self, timeout: float | None = None) -> SlidersView:
         """Wait until everything about the present places is known; `TimeoutError` after some seconds."""
         with self._lock:
-            if not self._lock.wait_for(lambda: self._settled == self._generation, timeout):
-                raise TimeoutError("the configuration is still being compiled or counted")
+            if not self._lock.wait_for(self._at_rest, timeout):
+                raise TimeoutError("the configuration is still being compiled, counted or timed")
             return self._view
+
+    def _at_rest(self) -> bool:
+        return all(generation == self._generation for generation in self._done.values())
 
     # Moves ------------------------------------------------------------------------------------------
 
@@ -168,8 +173,15 @@ class Sliders:
         title = f"{self.kernel.name}: {_shapes(self._looked)}"
         target = self._looked.target.name
         blank = SlidersView(self.kernel.name, title, self.extents, target, (), state, "")
-        missing = "" if self._looked.there else "not measured: the arrays are not on a GPU"
-        return replace(blank, **changed, timing=Timing(missing=missing))
+        return replace(blank, **changed, timing=Timing(missing=self._untimed(Outcome())))
+
+    def _untimed(self, outcome: Outcome) -> str:
+        """Why there is no time, or not yet."""
+        if self._stopwatch is None:
+            return "not measured: the arrays are not on a GPU"
+        return (
+            "measuring ..." if outcome.compiled is not None else "not measured: there is no machine code"
+        )
 
     def _slider(self, parameter: Parameter) -> Slider:
         """Places with what refuses them; for a choice of the compiler's own, only what failed before."""
@@ -190,7 +202,7 @@ class Sliders:
     def _next(self) -> int | None:
         """Wait until the sliders rest; the move to work on, None when there is nothing to do."""
         with self._lock:
-            while self._settled != self._generation:
+            while self._done["look"] != self._generation:
                 rest = self._moved + self._delay - time.monotonic()
                 if rest <= 0:
                     return self._generation
@@ -209,27 +221,32 @@ class Sliders:
             return
         except Exception as error:  # a fault of ours is shown too
             self._publish(generation, {"state": "failed", "message": f"{type(error).__name__}: {error}"})
-        with self._lock:
-            if generation == self._generation:
-                self._settled = generation
-            self._lock.notify_all()
-        self._tell()
+        if not self._timing:
+            self._settle("time", generation)
+        self._settle("look", generation)
 
     def _look(self, generation: int) -> None:
+        self._timing = False
         with self._lock:
+            self._work = None
             constants, refused = self.constants, self._view.state == "refused"
         if refused:
             return
         first, self._first = self._first, None
         outcome = first if first is not None and generation == 1 else self._compile(constants)
-        if self._publish(generation, self._compiled(constants, outcome)) and outcome.view:
-            self._count_and_time(generation, constants, outcome)
+        if not self._publish(generation, self._compiled(constants, outcome)) or outcome.view is None:
+            return
+        if self._stopwatch is not None and outcome.compiled is not None:
+            self._timing = True
+            work = generation, outcome.compiled, self._stopwatch
+            threading.Thread(target=self._time, args=work, daemon=True).start()
+        self._count(generation, constants)
 
     def _compile(self, constants: Mapping[str, int]) -> Outcome:
         try:
             return self._desk.call("compile", constants)
         except FAULTS as error:
-            return Outcome(failed=str(error))
+            return Outcome(failed=str(error), lasting=False)
         finally:
             self._desk.stand_by()
 
@@ -237,10 +254,12 @@ class Sliders:
         """The changes to the model."""
         name = label(constants)
         if outcome.failed or outcome.refused:
-            self._failures[name] = outcome.failed or outcome.refused
+            reason = outcome.failed or outcome.refused
+            if outcome.lasting:
+                self._failures[name] = reason
             kind = "refused" if outcome.refused else "failed"
             sliders = tuple(self._slider(p) for p in self.parameters)
-            return {"state": kind, "message": self._failures[name], "sliders": sliders}
+            return {"state": kind, "message": reason, "sliders": sliders}
         old = self._view.shown
         before = {f.name: f.value for f in old.facts} if old is not None else {}
         return {
@@ -252,26 +271,52 @@ class Sliders:
             "roofline": None,
             "counting": True,
             "missing": "",
-            "timing": Timing(missing=self._view.timing.missing),
+            "timing": Timing(missing=self._untimed(outcome)),
         }
 
-    def _count_and_time(self, generation: int, constants: Mapping[str, int], outcome: Outcome) -> None:
-        timing = self._view.timing
-        if self._stopwatch is not None and outcome.compiled is not None:
-            timing = self._stopwatch.time(outcome.compiled)
-            self._publish(generation, {"timing": timing})
+    def _count(self, generation: int, constants: Mapping[str, int]) -> None:
+        """Count work, then place its point."""
         try:
             work: Work = self._desk.call("count", constants)
         except FAULTS as error:
             work = Work(missing=str(error))
-        changes: dict[str, Any] = {"counting": False, "missing": work.missing}
-        if work.counted is not None and self._roofs is not None:
-            us = None if timing.ms is None else timing.ms * 1e3
-            shown = point(label(constants) or self.kernel.name, work.counted, self._roofs, us)
-            changes["roofline"] = RooflineView(self._view.title, self._roofs, self._trail(shown))
-        elif work.counted is not None:
-            changes["missing"] = f"no card of {self._looked.target.name} is listed"
-        self._publish(generation, changes)
+        missing = work.missing
+        if work.counted is not None and self._roofs is None:
+            missing = f"no card of {self._looked.target.name} is listed"
+        with self._lock:
+            self._work = work.counted
+            self._publish(generation, {"counting": False, "missing": missing})
+            self._place_point(generation)
+
+    def _time(self, generation: int, compiled: Compiled, stopwatch: Stopwatch) -> None:
+        """In a thread of its own: the time, unless the sliders have moved on before it is its turn."""
+        with self._clock:
+            if generation == self._generation:
+                try:
+                    timing = stopwatch.time(compiled)
+                except Exception as error:  # a fault of ours is shown too
+                    timing = Timing(missing=f"not timed, {type(error).__name__}: {error}")
+                with self._lock:
+                    self._publish(generation, {"timing": timing})
+                    self._place_point(generation)
+        self._settle("time", generation)
+
+    def _place_point(self, generation: int) -> None:
+        """The roofline with the present point, once its work is known; the lock is held."""
+        view, work = self._view, self._work
+        if generation != self._generation or work is None or self._roofs is None:
+            return
+        us = None if view.timing.ms is None else view.timing.ms * 1e3
+        shown = point(view.label or self.kernel.name, work, self._roofs, us)
+        roofline = RooflineView(view.title, self._roofs, self._trail(shown))
+        self._publish(generation, {"roofline": roofline})
+
+    def _settle(self, part: str, generation: int) -> None:
+        """A part of a move's work is done: "look" (compiled and counted) or "time"."""
+        with self._lock:
+            self._done[part] = max(self._done[part], generation)
+            self._lock.notify_all()
+        self._tell()
 
     def _trail(self, shown: Point) -> tuple[Point, ...]:
         """The point, last, after those of the configurations before it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ from phobos_nb.diagnostics import PhobosError
 from phobos_nb.lower.choices import CHOICES
 from phobos_nb.options import CompileOptions
 from phobos_nb.target import get
-from phobos_nb.tune.compile_job import CompileJob, KernelText, compile_job
+from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText, compile_job
 from phobos_nb.tune.outcome import Failed, Kind
 from phobos_nb.tune.pool import Caller
 from phobos_nb.tune.space import space_of
 from phobos_nb.views.roofline_arguments import call_values
-from phobos_nb.views.sliders import SlidersView, status, text
+from phobos_nb.views.sliders import SlidersView, Timing, status, text
 from phobos_nb.views.sliders_html import page
 from phobos_nb.views.sliders_session import Sliders
 from phobos_nb.views.sliders_space import parameters, why_not
@@ -287,6 +287,41 @@ def test_moving_never_waits_for_a_compilation(sliders: Sliders) -> None:
         time.sleep(0.2)
     assert min(times) < 0.2
     assert sliders.wait(LONG).constants["TILE_N"] == 32
+
+
+class SlowClock:
+    """In place of a GPU: takes two seconds for a time that tells configurations apart."""
+
+    def time(self, compiled: Compiled) -> Timing:
+        time.sleep(2.0)
+        return Timing(float(compiled.constants["TILE_M"]))
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+@pytest.mark.nvrtc
+def test_a_slow_measurement_holds_no_move_up(sliders: Sliders) -> None:
+    """While one configuration is timed the next one compiles; old times are never shown as new ones."""
+    sliders._stopwatch = SlowClock()  # pyright: ignore - a GPU is not to be had
+    seen = watched(sliders)
+    sliders.move({"TILE_M": 128})
+    wait_for(lambda: sliders.view.compiled.startswith("TILE_K=8 TILE_M=128"))
+    assert sliders.view.timing.missing == "measuring ..."
+    sliders.move({"TILE_M": 64})
+    view = sliders.wait(LONG)
+    assert view.timing.ms == 64.0
+    assert all(v.timing.ms in (None, 64.0) for v in seen)
+    assert view.roofline is not None
+    assert view.roofline.points[-1].microseconds == 64e3
+    assert [p.label for p in view.roofline.points].count(view.label) == 1
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LONG
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert condition()
 
 
 def test_processes_end_with_the_sliders() -> None:
