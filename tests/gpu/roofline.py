@@ -122,7 +122,7 @@ def main(results: Path) -> None:
     print(f"points after {time.perf_counter() - started:.1f} s")
     sliders = slid(*made["gemm"])
     data = {
-        **circumstances(),
+        **circumstances() | {"command": "python -m tests.gpu.roofline"},
         "measured": roofs.to_plain(),
         "nominal": promised,
         "points": found,
