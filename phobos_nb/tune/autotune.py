@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
@@ -387,8 +388,13 @@ class Session:
             date=now(),
             settings=circumstances,
             host={**self.place.host_facts(), **self.shown_devices()},
-            work=counted_work(self.kernel, self.call.extents, self.space, self.grid),
+            work=self.work,
         )
+
+    @cached_property
+    def work(self) -> dict[str, Any]:
+        """What the call must do at least, counted once."""
+        return counted_work(self.kernel, self.call.extents, self.space, self.grid)
 
     def shown_devices(self) -> dict[str, str]:
         """Which devices measured, where the caller chose them."""

@@ -8,7 +8,7 @@ units per SM and clock x SMs x boost clock, and the data sheet's DRAM bandwidth 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -26,7 +26,7 @@ from phobos_nb.tune.records import Record
 from phobos_nb.tune.space import Space
 from phobos_nb.tune.work import dots_are_certain, work_of
 
-COUNTED = 64
+COUNTED = 16
 """Configurations whose counted work is compared; it differs only where tiles overhang the arrays."""
 
 UNITS = {"f32": "FP32 units", "tensor.f16": "tensor cores (f16 operands)"}
@@ -98,22 +98,20 @@ def counted_work(
     There is no "flops" where data decide how many there are.
     """
     fixed = kernel.options.constants
-    found = list(_typed(kernel, ({**fixed, **c} for c in islice(configurations, COUNTED))))
-    if not found:
+    found = _typed(kernel, ({**fixed, **c} for c in islice(configurations, COUNTED)))
+    typed = next(found, None)
+    if typed is None:
         return {}
-    typed = found[0]
     tensor = any(use.name == "tensorcore" for use in typed.attributes)
     work: dict[str, Any] = {
         "bytes": sum(_bytes(t, extents) for t in typed.tensor_parameters),
         "arithmetic": "tensor.f16" if tensor else "f32",
     }
-    if all(dots_are_certain(t, extents) for t in found):
-        least = min(_dot_flops(t, extents, grid) for t in found)
-        work["flops"] = _gemm_flops(typed, extents) or least
-    return work
+    flops = _gemm_flops(typed, extents) or _least_flops([typed, *found], extents, grid)
+    return work if flops is None else {**work, "flops": flops}
 
 
-def _typed(kernel: Kernel, configurations: Iterable[Constants]) -> Iterable[TypedKernel]:
+def _typed(kernel: Kernel, configurations: Iterable[Constants]) -> Iterator[TypedKernel]:
     for constants in configurations:
         try:
             yield kernel.typed(constants)
@@ -124,11 +122,20 @@ def _typed(kernel: Kernel, configurations: Iterable[Constants]) -> Iterable[Type
 def _gemm_flops(typed: TypedKernel, extents: Mapping[str, int]) -> float:
     """Of a product of two matrices 2 M N K; 0 for any other kernel."""
     gemm = recognise(typed)
-    if gemm is None:
+    if gemm is None or not dots_are_certain(typed, extents):
         return 0.0
     dims = {t.name: t.dims for t in typed.tensor_parameters}
     symbols = (*dims[gemm.c], dims[gemm.a][1])
     return 2.0 * math.prod(extents[s] if isinstance(s, str) else s for s in symbols)
+
+
+def _least_flops(
+    found: Sequence[TypedKernel], extents: Mapping[str, int], grid: tuple[int, int, int] | None
+) -> float | None:
+    """Those of the configuration with fewest; None where data decide."""
+    if not all(dots_are_certain(t, extents) for t in found):
+        return None
+    return min(_dot_flops(t, extents, grid) for t in found)
 
 
 def _dot_flops(

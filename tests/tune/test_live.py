@@ -1,13 +1,17 @@
 """Searches in the background: read while they run, stopped, waited for."""
 
+import gc
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
 
 import phobos_nb as ph
 from phobos_nb.tune.live import replay_live
+from phobos_nb.tune.pace import Pace
+from phobos_nb.tune.search import Event
 from tests.tune.recorded import record
 
 SCALE = """
@@ -82,3 +86,79 @@ def test_use_pins_what_calls_take():
     assert kernel.constants_for({"N": 256}, target) == {"TILE": 64}
     kernel.use()
     assert kernel.constants_for({"N": 256}, target) == before
+
+
+SLOW = """
+@autotune(TILE in [16, 1024], ROWS in [1, 4])
+kernel scale_slow(X: tensor<f32>[N], Y: tensor<f32>[N], a: f32) {
+  let i = ctx.block.x
+  Y[i * TILE :+ TILE] = a * X[i * TILE :+ TILE]
+}
+"""
+
+
+def started(kernel, found, **options):
+    """A search of 21 configurations, once it has measured some of them."""
+    x = np.ones(1 << 15, np.float32)
+    live = ph.autotune_live(kernel, x, np.empty_like(x), 2.0, rounds=5, isolate=False, **options)
+    deadline = time.monotonic() + 60
+    while len(live.record.outcomes) < found:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    return live
+
+
+def test_a_stopped_search_goes_on_without_measuring_again(tmp_path, monkeypatch):
+    """Nothing is kept on disk: what was found is in the search itself, to the digit."""
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+    (kernel,) = ph.compile(SLOW)
+    live = started(kernel, 3, remember=False)
+    live.stop()
+    before = {n: o.times for n, o in live.result(60).record.outcomes.items()}
+    assert live.can_resume
+    assert 3 <= len(before) < 21
+    live.resume()
+    found = live.result(120)
+    assert found.stopped == ""
+    assert len(found.record.outcomes) == 21
+    assert found.fresh == 21 - len(before)
+    assert {n: found.record.outcomes[n].times for n in before} == before
+    assert not live.can_resume
+
+
+def test_a_second_search_of_a_call_ends_the_first_and_goes_on_from_it(tmp_path, monkeypatch):
+    """As when a cell is run again: two at once would spoil each other's times."""
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+    (kernel,) = ph.compile(SLOW)
+    first = started(kernel, 3)
+    x = np.ones(1 << 15, np.float32)
+    second = ph.autotune_live(kernel, x, np.empty_like(x), 2.0, rounds=5, isolate=False)
+    assert first.result(60).stopped == "interrupted"
+    before = first.result().record.outcomes
+    found = second.result(120)
+    assert found.fresh == 21 - len(before)
+    assert {n: found.record.outcomes[n].times for n in before} == {n: o.times for n, o in before.items()}
+
+
+def test_a_search_that_nobody_holds_is_not_kept(tmp_path, monkeypatch):
+    """The table of running searches is weak."""
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+    (kernel,) = ph.compile(SCALE)
+    x = np.ones(256, np.float32)
+    live = ph.autotune_live(kernel, x, np.empty_like(x), 2.0, rounds=5, isolate=False)
+    live.result(60)
+    gone = weakref.ref(live)
+    del live
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_pace_tells_what_is_left():
+    """Of the last events of a stage; a new stage begins anew; nothing is said after one event."""
+    pace = Pace()
+    for i in range(40):
+        pace = pace.after(Event("first", i + 1, 64), 0.5 * i)
+        if i == 0:
+            assert pace.seconds_left is None
+    assert pace.seconds_left == pytest.approx(0.5 * 24)
+    assert pace.after(Event("finals", 1, 25), 30.0).seconds_left is None
