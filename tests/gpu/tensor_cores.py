@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,8 @@ def prepare(folder: Path) -> None:
         if not isinstance(result, nvrtc.NvrtcResult):
             raise RuntimeError(str(result))
         (folder / code_of(text)).write_bytes(result.cubin)
-    (folder / "manifest.json").write_text(json.dumps(rows, indent=0))
+    manifest = {"nvrtc": list(nvrtc.version()), "launches": rows}
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=0))
     print(f"{len(rows)} launches of {len(texts)} kernels")
 
 
@@ -94,7 +96,9 @@ def run(folder: Path, out: Path) -> None:
     """Launch everything and write how many sums of each kind were equal."""
     import cupy
 
-    rows = {r["name"]: r for r in json.loads((folder / "manifest.json").read_text())}
+    manifest = json.loads((folder / "manifest.json").read_text())
+    rows = {r["name"]: r for r in manifest["launches"]}
+    launches: dict[str, dict[str, str]] = {}
     totals: dict[str, dict[str, int]] = {}
     wrong: dict[str, np.ndarray] = {}
     for job in jobs():
@@ -103,6 +107,7 @@ def run(folder: Path, out: Path) -> None:
             raise RuntimeError(f"{job.name}: this machine makes other inputs")
         found = launch(cupy, folder, row, job)
         total = totals.setdefault(job.kind, {"launches": 0, "values": 0, "launches_equal": 0})
+        launches[job.name] = {"inputs": row["inputs"], "outputs": digest(found)}
         total["launches"] += 1
         total["values"] += found.size
         if digest(found) == row["wanted"]:
@@ -116,12 +121,17 @@ def run(folder: Path, out: Path) -> None:
     }
     fragments = wmma_fragments.measured(cupy, lambda text: str(folder / code_of(text)))
     report = {
-        "device": cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(),
+        "gpu": cupy.cuda.runtime.getDeviceProperties(0)["name"].decode(),
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "nvrtc": manifest["nvrtc"],
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": "python -m tests.gpu.tensor_cores run",
         "classes": classes(),
         "kinds": totals,
         "different": sorted(wrong),
         "gemms": whole,
         "wmma_fragments_as_expected": fragments,
+        "launches": launches,
     }
     out.write_text(json.dumps(report, indent=2) + "\n")
     if wrong:
