@@ -87,8 +87,8 @@ class Clusters:
 
 def warps_of(s: Strand) -> list[tuple[int, int]]:
     """CTA and number of every warp that has an active lane."""
-    rows = np.unique(np.stack([s.cta[s.active], s.warp[s.active]], 1), axis=0)
-    return [(a, b) for a, b in rows.tolist()]
+    lanes = s.leaders
+    return list(zip(s.cta[lanes].tolist(), s.warp[lanes].tolist(), strict=True))
 
 
 def arrive(m: Machine, s: Strand, op: int, *, relaxed: bool) -> None:

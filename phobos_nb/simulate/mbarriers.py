@@ -123,9 +123,16 @@ def _where(s: Strand, index: Value) -> tuple[Ints, Ints, Ints]:
     return s.cta[lanes], numbers[lanes], s.warp[lanes]
 
 
-def _pairs(*columns: Ints) -> list[list[int]]:
-    """The distinct rows."""
-    return np.unique(np.stack(columns, 1), axis=0).tolist()
+def _pairs(s: Strand, *columns: Ints) -> list[list[int]]:
+    """The distinct rows of columns that hold a value per active lane.
+
+    Where no warp's lanes differ, the first lane of each stands for all.
+    """
+    rows = np.stack(columns, 1)
+    firsts = np.searchsorted(s.active, s.leaders)
+    if len(rows) and (rows == np.repeat(rows[firsts], np.diff([*firsts, len(rows)]), 0)).all():
+        return rows[firsts].tolist()
+    return np.unique(rows, axis=0).tolist()
 
 
 def initialise(m: Machine, s: Strand, group: MBarriers, index: Value, count: Value, op: int) -> None:
@@ -168,7 +175,7 @@ def arrive(
         return
     np.add.at(group.bytes, (cta, number), np.broadcast_to(np.asarray(bytes_), (s.count,))[s.active])
     _check_bytes(m, s, group, cta, number, op)
-    for own, of_warp, one, barrier in _pairs(home, warp, cta, number):
+    for own, of_warp, one, barrier in _pairs(s, home, warp, cta, number):
         clock = clocks.publish(own, of_warp)
         if peer is not None:
             clock = clocks.reads_only(clock)
@@ -215,7 +222,10 @@ def test(m: Machine, s: Strand, group: MBarriers, index: Value, token: Value, op
     done = group.phase[cta, number] > tokens
     complete[s.active] = done
     if done.any():
-        _take(m, group, cta[done], number[done], warp[done])
+        outer = s.mask
+        s.set_mask(complete if outer is None else complete & outer)
+        _take(m, s, group, cta[done], number[done], warp[done])
+        s.set_mask(outer)
     return complete
 
 
@@ -231,13 +241,13 @@ def wait(
         s.waiting = AtMBarrier(op, group, index, parity)
         return BLOCKED
     _check_missed(m, s, group, cta, number, warp, op)
-    _take(m, group, cta, number, warp)
+    _take(m, s, group, cta, number, warp)
     return None
 
 
-def _take(m: Machine, group: MBarriers, cta: Ints, number: Ints, warp: Ints) -> None:
+def _take(m: Machine, s: Strand, group: MBarriers, cta: Ints, number: Ints, warp: Ints) -> None:
     clocks = clocks_of(m)
-    for one, of_warp, barrier in _pairs(cta, warp, number):
+    for one, of_warp, barrier in _pairs(s, cta, warp, number):
         clocks.learn(one, of_warp, group.handed[one, barrier])
         group.passed[one, barrier, int(clocks.base[one]) + of_warp] = group.phase[one, barrier]
 

@@ -134,9 +134,11 @@ def finish(m: Machine, cta: int, column: int, accesses: Iterable[UnderWay | None
 
 
 def units_at(positions: Ints, itemsize: int, unit: int) -> Ints:
-    """The shadow units of elements, each once."""
-    flat = np.unique(positions)
-    if itemsize <= unit:
+    """The shadow units of distinct elements, each once."""
+    flat = positions.reshape(-1)
+    if itemsize == unit:
+        return flat
+    if itemsize < unit:
         return np.unique(flat * itemsize // unit)
     each = itemsize // unit
     return (flat[:, None] * each + np.arange(each)).reshape(-1)
@@ -145,8 +147,8 @@ def units_at(positions: Ints, itemsize: int, unit: int) -> Ints:
 def fence(m: Machine, s: Strand, planes: tuple[int, ...]) -> None:
     """A proxy fence of the active warps, for some planes of the clocks."""
     clocks = clocks_of(m)
-    pairs = np.unique(np.stack([s.cta[s.active], s.warp[s.active]], 1), axis=0)
-    for cta, warp in pairs.tolist():
+    lanes = s.leaders
+    for cta, warp in zip(s.cta[lanes].tolist(), s.warp[lanes].tolist(), strict=True):
         clocks.fence(cta, warp, planes)
 
 

@@ -59,6 +59,7 @@ class Strand:
         self.mask: Bools | None = None
         self.warps = self.count // WARP
         self._active: Ints | None = None
+        self._leaders: Ints | None = None
         self._ctas: Ints | None = None
 
     def set_mask(self, mask: Bools | None) -> None:
@@ -66,7 +67,7 @@ class Strand:
         if mask is not None and mask.all():
             mask = None
         self.mask = mask
-        self._active = None
+        self._active = self._leaders = None
         self._ctas = None
         self.warps = self.count // WARP if mask is None else int(mask.reshape(-1, WARP).any(1).sum())
 
@@ -76,6 +77,19 @@ class Strand:
         if self._active is None:
             self._active = np.arange(self.count) if self.mask is None else np.flatnonzero(self.mask)
         return self._active
+
+    @property
+    def leaders(self) -> Ints:
+        """Positions of the first active lane of every warp that has one; a strand holds whole warps."""
+        if self._leaders is None:
+            rows = (
+                np.ones((self.warps, WARP), np.bool_)
+                if self.mask is None
+                else self.mask.reshape(-1, WARP)
+            )
+            lanes = np.arange(len(rows)) * WARP + rows.argmax(1)
+            self._leaders = lanes[rows.any(1)]
+        return self._leaders
 
     @property
     def active_ctas(self) -> Ints:
