@@ -6,6 +6,7 @@ arrays it names, so that a shape that was never measured finds compiled code at 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,14 @@ from phobos_nb.compilation import remembered
 from phobos_nb.compilation.dispatch_table import DispatchTable, TableError
 from phobos_nb.compilation.remembered import Identity
 from phobos_nb.contract import Variant
+from phobos_nb.diagnostics import PhobosError
+
+LOG = logging.getLogger("phobos_nb")
 
 Configured = tuple[tuple[str, int], ...]
+
+Prepare = Callable[[Mapping[str, int], Variant], None]
+"""prepare(constants, variant): compiles, so that a later call only looks the code up; or raises."""
 
 
 def of_any_shape(identity: Identity) -> Identity:
@@ -44,21 +51,15 @@ def read_table(identity: Identity) -> DispatchTable | None:
 
 
 class Dispatch:
-    """One kernel's remembered choices on one device.
+    """One kernel's remembered choices on one device."""
 
-    prepare: compiles constants for a variant, so that a later call only looks the code up.
-    """
-
-    def __init__(
-        self, identity: Identity, prepare: Callable[[Mapping[str, int], Variant], None] | None
-    ) -> None:
+    def __init__(self, identity: Identity, prepare: Prepare | None) -> None:
         self.table = read_table(identity)
         self._ready: dict[Configured, tuple[Variant, ...]] = {}
         if self.table is not None and prepare is not None:
             for member in self.table.members:
-                for variant in self.table.variants:
-                    prepare(member.constants, variant)
-                self._ready[_key(member.constants)] = self.table.variants
+                ready = [v for v in self.table.variants if _prepared(prepare, member.constants, v)]
+                self._ready[_key(member.constants)] = tuple(ready)
 
     def choose(self, identity: Identity) -> dict[str, int] | None:
         """The constants for a call of these extents; None where nothing is remembered."""
@@ -89,6 +90,16 @@ def allows(wanted: Variant, variant: Variant) -> bool:
         and wanted.bounded >= variant.bounded
         and wanted.index_bits <= variant.index_bits
     )
+
+
+def _prepared(prepare: Prepare, constants: Mapping[str, int], variant: Variant) -> bool:
+    """Compile ahead; what cannot be compiled is said, and left to the call that needs it."""
+    try:
+        prepare(constants, variant)
+    except PhobosError as error:
+        LOG.warning("%s for %s was not compiled ahead: %s", dict(constants), variant, error)
+        return False
+    return True
 
 
 def _key(constants: Mapping[str, int]) -> Configured:

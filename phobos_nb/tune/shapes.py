@@ -21,7 +21,7 @@ from phobos_nb.arguments.match import name_arguments
 from phobos_nb.compilation import remembered
 from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.defaults import sms_of
-from phobos_nb.compilation.dispatch import of_any_shape, table_path
+from phobos_nb.compilation.dispatch import of_any_shape, read_table, table_path
 from phobos_nb.compilation.dispatch_table import DispatchTable, Member, Point
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import Variant
@@ -50,8 +50,8 @@ def tune_shapes(
     shapes: dicts of extents by symbol (arrays are made: on the GPU where there is one, random, scalars
     from the other named arguments or 1), or tuples of a call's arguments. weights: how much each shape
     counts, by default alike. The other options hold for every shape, except that `seconds` is for all of
-    them. An interrupt keeps what is found; with no shape done it is raised. Raises `PhobosError` PH402
-    for shapes and weights that cannot be.
+    them. An interrupt keeps what is found, but not a table of fewer shapes than there was; with no
+    shape done it is raised. Raises `PhobosError` PH402 for shapes and weights that cannot be.
     """
     settings, named = split(named, [p.name for p in kernel.parameters])
     shapes, weights = _checked(settings, arguments)
@@ -188,31 +188,35 @@ class ShapesSearch:
 
     def conclude(self) -> ShapesTuning:
         """The best set of what was measured; its table kept and its members compiled."""
-        records = [t.record for t in self.tunings]
-        names, times = times_of(records)
-        weights = self.weights[: len(records)]
-        solvable = [i for i, row in enumerate(times) if any(t is not None for t in row)]
-        members: tuple[int, ...] = ()
-        if solvable:
-            rows = [times[i] for i in solvable]
-            members = pick(rows, [weights[i] for i in solvable], self.settings.max_configs)
-        chosen = [names[m] for m in members]
-        points = tuple(
-            Point(
-                records[i].identity.extents,
-                tuple(times[i][m] for m in members),
-                min(t for t in times[i] if t is not None),
-                weights[i],
-            )
-            for i in solvable
-        )
-        table = self.table(chosen, points)
+        table = self.best_table()
         session = cast(Session, self.last)
-        if self.settings.remember and chosen:
+        if self.settings.remember and table.members and not self.is_worth_less(table):
             write_table(table, table_path(table.identity))
             session.kernel.choose_anew()
             session.kernel.remembered(session.identity)
         return ShapesTuning(tuple(self.tunings), table, session.kernel, self.stopped)
+
+    def is_worth_less(self, table: DispatchTable) -> bool:
+        """Whether a stopped search would replace the table of more shapes."""
+        earlier = read_table(table.identity) if self.stopped else None
+        return earlier is not None and len(earlier.points) > len(table.points)
+
+    def best_table(self) -> DispatchTable:
+        """The set that costs the least, at the shapes where anything gave a right answer."""
+        measured = [
+            (t.record, weight)
+            for t, weight in zip(self.tunings, self.weights, strict=False)
+            if t.winner is not None
+        ]
+        names, times = times_of([record for record, _ in measured])
+        members: tuple[int, ...] = ()
+        if measured:
+            members = pick(times, [weight for _, weight in measured], self.settings.max_configs)
+        points = tuple(
+            point_of(record, row, members, weight)
+            for (record, weight), row in zip(measured, times, strict=True)
+        )
+        return self.table([names[m] for m in members], points)
 
     def table(self, chosen: Sequence[Constants], points: tuple[Point, ...]) -> DispatchTable:
         """The table of these configurations."""
@@ -250,6 +254,14 @@ def member_of(kernel: Kernel, constants: Constants) -> Member:
     """A configuration as a table needs it."""
     typed = kernel.typed({**kernel.options.constants, **constants})
     return Member(dict(constants), dict(typed.promises), typed.grid)
+
+
+def point_of(
+    record: Record, times: Sequence[float | None], members: Sequence[int], weight: float
+) -> Point:
+    """A measured shape: the members' times there, and the best of all."""
+    best = min(t for t in times if t is not None)
+    return Point(record.identity.extents, tuple(times[m] for m in members), best, weight)
 
 
 def times_of(records: Sequence[Record]) -> tuple[list[Constants], list[list[float | None]]]:

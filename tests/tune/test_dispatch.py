@@ -16,6 +16,7 @@ from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.dispatch import Dispatch, closest, read_table, table_path
 from phobos_nb.compilation.dispatch_table import DispatchTable, Member, Point, TableError
 from phobos_nb.contract import GridRule, GridTerm, Variant
+from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.tune.files import write_table
 from phobos_nb.tune.records import Store
 from tests.tune.recorded import identity, record
@@ -185,3 +186,24 @@ def test_a_kernel_compiles_its_table_once_and_unseen_extents_nothing(tmp_path, m
         seen.append((found.contract.constants["TILE_M"], len(gemm._compilations) - before))
     assert len(gemm._compilations) == 4
     assert seen == [(32, 0), (64, 0), (32, 0), (64, 0)]
+
+
+def test_a_member_that_cannot_be_compiled_ahead_is_said_and_left_to_the_call(
+    tmp_path, monkeypatch, caplog
+):
+    """Loading a table never fails; the other members are ready."""
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+    write_table(table(), table_path(identity()))
+
+    def refuse_general(constants, variant):
+        if not variant.aligned:
+            raise PhobosError([Diagnostic("PH600", "no registers left", stage="nvrtc")])
+
+    with caplog.at_level(logging.WARNING, "phobos_nb"):
+        found = Dispatch(identity(), refuse_general)
+    assert "no registers left" in caplog.text
+    odd = Variant(aligned=False)
+    small = {"TILE_M": 64, "TILE_N": 64}
+    assert found.variant(small, odd) == odd
+    assert found.variant(small, Variant()) == Variant()
+    assert found.choose(identity()) == small

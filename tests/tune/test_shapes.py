@@ -107,6 +107,10 @@ def test_an_interrupt_keeps_the_shapes_that_are_done():
     assert first.configurations
     again = kernel().tune(shapes=SHAPES, a=0.5, **QUICK)
     assert (again.stopped, again.fresh) == ("", 4)
+    seen.clear()
+    kernel().tune(shapes=SHAPES, a=0.5, listener=interrupt, resume=False, **QUICK)
+    kept = read_table(again.table.identity)
+    assert kept == again.table  # the stopped search had two shapes
 
 
 def test_what_people_see():
