@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
+from phobos_nb.lower.index_facts import constant_value
 from phobos_nb.lower.layout_types import byte_width, is_tile, layout_of, shape
 from phobos_nb.lower.layouts import WARP, Axis, Layout
 
@@ -26,17 +27,27 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Memory:
-    """A global tensor, or a range of bytes of the shared buffer."""
+    """A box of a global tensor, or a range of bytes of the shared buffer.
+
+    box: first and one past the last position per axis, None where a position is not constant; empty
+    where nothing is known.
+    """
 
     tensor: SSAValue | None
     start: int = 0
     stop: int = 0
+    box: tuple[tuple[int, int] | None, ...] = ()
 
     def overlaps(self, other: Memory) -> bool:
-        """Whether both name a common element; distinct tensor parameters are taken as distinct."""
+        """Whether both may name a common element; distinct tensor parameters are taken as distinct."""
         if self.tensor is not None or other.tensor is not None:
-            return self.tensor is other.tensor
+            return self.tensor is other.tensor and not self._apart(other)
         return self.start < other.stop and other.start < self.stop
+
+    def _apart(self, other: Memory) -> bool:
+        """Whether the boxes have no common position on some axis."""
+        pairs = [(a, b) for a, b in zip(self.box, other.box, strict=False) if a and b]
+        return any(a[1] <= b[0] or b[1] <= a[0] for a, b in pairs)
 
 
 @dataclass(frozen=True)
@@ -129,9 +140,11 @@ def accesses(op: Operation, threads: int) -> Iterator[Access]:
         yield _shared(op, op.a, Kind.READ, None, _operand_share(op.a, sums, sums.axes[0]))
         yield _shared(op, op.b, Kind.READ, None, _operand_share(op.b, sums, sums.axes[1]))
     elif isinstance(op, tile.LoadOp):
-        yield _global(op, op.source, Kind.READ, _box_owners(op, op.result, threads))
+        box = _box(op, op.result)
+        yield _global(op, op.source, Kind.READ, _box_owners(op, op.result, threads), box=box)
     elif isinstance(op, tile.StoreOp):
-        yield _global(op, op.destination, Kind.WRITE, _box_owners(op, op.value, threads))
+        box = _box(op, op.value)
+        yield _global(op, op.destination, Kind.WRITE, _box_owners(op, op.value, threads), box=box)
     elif isinstance(op, tile.GatherOp):
         yield _global(op, op.table, Kind.READ, None)
     elif isinstance(op, tile.AtomicOp | tile.AtomicCasOp):
@@ -167,9 +180,26 @@ def _shared(op: Operation, buffer: SSAValue, kind: Kind, owners: object, share: 
 
 
 def _global(
-    op: Operation, tensor: SSAValue, kind: Kind, owners: object, *, by_tile: bool = True
+    op: Operation,
+    tensor: SSAValue,
+    kind: Kind,
+    owners: object,
+    *,
+    by_tile: bool = True,
+    box: tuple[tuple[int, int] | None, ...] = (),
 ) -> Access:
-    return Access(op, Memory(tensor), kind, tensor.name_hint or "a tensor", owners, by_tile)
+    name = tensor.name_hint or "a tensor"
+    return Access(op, Memory(tensor, box=box), kind, name, owners, by_tile)
+
+
+def _box(op: tile.LoadOp | tile.StoreOp, value: SSAValue) -> tuple[tuple[int, int] | None, ...]:
+    """The positions that the box takes on each axis of its tensor, where they are constant."""
+    lengths = dict(zip(op.sliced, shape(value), strict=True))
+    starts = [constant_value(index) for index in op.indices]
+    return tuple(
+        None if start is None else (start, start + lengths.get(axis, 1))
+        for axis, start in enumerate(starts)
+    )
 
 
 def _owners(value: SSAValue, threads: int) -> object:

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import phobos_nb as ph
 from phobos_nb.lower.accesses import Share
 from phobos_nb.lower.layouts import blocked
 from tests.examples_cases import CASES
@@ -60,3 +61,16 @@ def test_two_warps_are_named_where_two_meet(name):
     found = [m for b in barriers if b.kept and (m := NAMED.match(b.reason))]
     assert found
     assert all(m[3] != m[6] for m in found)
+
+
+@pytest.mark.parametrize(
+    ("place", "barriers"), [("t :+ ROWS, h, 1, :", 0), ("t + 1 :+ ROWS, h, 0, :", 1)]
+)
+def test_stores_to_constant_places_apart_need_no_barrier(place, barriers):
+    """The two halves of a rotated pair never meet; rows stored again one further do."""
+    case = CASES["rotary"]
+    text = case.path.read_text("utf-8")
+    assert "Y[t :+ ROWS, h, 1, :]" in text
+    kernel = ph.compile(text.replace("Y[t :+ ROWS, h, 1, :]", f"Y[{place}]")).rotary
+    found = kernel.compile(**dict(case.configurations[0])).barriers
+    assert len([b for b in found if b.kept and b.reason.startswith("Y is written")]) == barriers
