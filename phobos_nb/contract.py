@@ -289,7 +289,7 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
         "parameters": tuple(_parameter(p) for p in data["parameters"]),
         "arguments": tuple(EntryArgument(**a) for a in data["arguments"]),
         "grid": GridRule((axes[0], axes[1], axes[2]), data["grid"]["problem"]),
-        "variant": Variant(**{**data["variant"], "thin": tuple(data["variant"].get("thin", ()))}),
+        "variant": variant_from_plain(data["variant"]),
         "cluster": tuple(data.get("cluster", (1, 1, 1))),
         "maps": tuple(_map(x) for x in data.get("maps", ())),
         "outputs": tuple(
@@ -297,6 +297,11 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
         ),
     }
     return LaunchContract(**{**data, **known})
+
+
+def variant_from_plain(data: Mapping[str, Any]) -> Variant:
+    """The variant of which `asdict` made this; records before `thin` have none."""
+    return Variant(**{**data, "thin": tuple(data.get("thin", ()))})
 
 
 def plan_to_plain(plan: LaunchPlan) -> dict[str, Any]:

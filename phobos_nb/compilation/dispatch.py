@@ -68,6 +68,10 @@ class Dispatch:
             return found
         return self.table.choose(identity.extents) or found
 
+    def is_compiled(self, constants: Mapping[str, int]) -> bool:
+        """Whether the constants are those of a member, for which any extents find compiled code."""
+        return _key(constants) in self._ready
+
     def variant(self, constants: Mapping[str, int], wanted: Variant) -> Variant:
         """The compiled variant that a call's arrays allow, the closest one; `wanted` without one."""
         for names in self._ready:
@@ -89,6 +93,7 @@ def allows(wanted: Variant, variant: Variant) -> bool:
         and wanted.aligned >= variant.aligned
         and wanted.bounded >= variant.bounded
         and wanted.index_bits <= variant.index_bits
+        and (not variant.aligned or set(wanted.thin) <= set(variant.thin))
     )
 
 

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 from phobos_nb.compilation.remembered import Identity
-from phobos_nb.contract import GridRule, GridTerm, Variant
+from phobos_nb.contract import GridRule, GridTerm, Variant, variant_from_plain
 from phobos_nb.lower.choices import SPLIT
 
 WHAT = "phobos_nb dispatch table"
@@ -168,7 +168,7 @@ def _table(data: Mapping[str, Any]) -> DispatchTable:
         members=members,
         points=points,
         sms=int(data["sms"]),
-        variants=tuple(Variant(**v) for v in data["variants"]),
+        variants=tuple(map(variant_from_plain, data["variants"])),
         date=str(data["date"]),
         settings=dict(data["settings"]),
     )

@@ -22,6 +22,7 @@ from phobos_nb.compilation.defaults import choose_constants
 from phobos_nb.compilation.dispatch import Dispatch
 from phobos_nb.compilation.generic import DtypeParameters
 from phobos_nb.compilation.remembered import Identity
+from phobos_nb.compilation.tile_shape import with_extents
 from phobos_nb.contract import ScalarParameter, Variant
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
@@ -353,16 +354,18 @@ class Kernel:
     def constants_for(
         self, extents: Mapping[str, int], target: Target, device: str = ""
     ) -> dict[str, int]:
-        """The constants a call uses: tuned on that device, else by Note [Defaults]."""
+        """What a call uses: tuned on that device, else by Note [Defaults], and what its extents give."""
         key = (tuple(extents.items()), target.name, device)
         if key not in self._constants:
             fixed = {**self.options.constants, **self._used}
-            tuned = None
+            tuned, compiled = None, False
             if device and not self._used:
                 identity = self.identity(extents, target, device)
-                tuned = self.remembered(identity).choose(identity)
-            chosen = tuned or choose_constants(self.typed, fixed, extents, target)
-            self._constants[key] = fixed | chosen
+                dispatch = self.remembered(identity)
+                tuned = dispatch.choose(identity)
+                compiled = tuned is not None and dispatch.is_compiled(tuned)
+            chosen = fixed | (tuned or choose_constants(self.typed, fixed, extents, target))
+            self._constants[key] = chosen if compiled else with_extents(self.typed, chosen, extents)
         return self._constants[key]
 
     def remembered(self, identity: Identity) -> Dispatch:

@@ -115,7 +115,7 @@ def choose_tile(
     splits = SPLITS if SPLIT not in fixed else (fixed[SPLIT],)
     best, least = dict(fixed), (math.inf, 0, 0)
     for found in _candidates(fixed, values):
-        found = {**_by_extents(typed, found, extents), **found}
+        found = _by_extents(typed, found, extents) | found
         problem = _problem(typed, found, extents, target, sms)
         for parts in splits if problem else ():
             assert problem is not None
@@ -132,10 +132,12 @@ def choose_tile(
 def _by_extents(typed: Typed, found: Mapping[str, int], extents: Mapping[str, int]) -> dict[str, int]:
     """Bounds of thin extents and edges under these values; none where they do not go together."""
     try:
-        grid = typed(_author(found)).grid
+        kernel = typed(_author(found))
     except PhobosError:
         return {}
-    return {**bounds(grid, extents), **edges(grid, extents)}
+    if kernel.grid.problem or not dot_shapes(kernel):
+        return {}
+    return {**bounds(kernel.grid, extents), **edges(kernel.grid, extents)}
 
 
 def _author(constants: Mapping[str, int]) -> dict[str, int]:
@@ -147,8 +149,19 @@ def estimated_cycles(
     typed: Typed, constants: Mapping[str, int], extents: Mapping[str, int], target: Target, sms: int
 ) -> float:
     """Cycles of the busiest SM for a kernel with dots by Note [Tile shapes]; inf where it cannot run."""
-    problem = _problem(typed, constants, extents, target, sms)
+    full = with_extents(typed, constants, extents)
+    problem = _problem(typed, full, extents, target, sms)
     return problem.cycles(constants.get(SPLIT, 1)) if problem else math.inf
+
+
+def with_extents(
+    typed: Typed, constants: Mapping[str, int], extents: Mapping[str, int]
+) -> dict[str, int]:
+    """The constants, with those that follow from a call's extents where none is set."""
+    found = _by_extents(typed, constants, extents)
+    if constants.get(SPLIT, 1) > 1:
+        found = {n: v for n, v in found.items() if n not in EDGE}
+    return found | dict(constants)
 
 
 def _candidates(

@@ -14,6 +14,9 @@ SPLIT = "SPLIT_K"
 EDGE = ("EDGE_X", "EDGE_Y")
 """Most positions of a CTA at the end of a grid axis that has code of its own, see Note [Thin edges]."""
 
+BY_EXTENTS = (*MOST, *EDGE)
+"""What follows from a call's extents and its tile, and is no choice of a search."""
+
 LONGEST = 2048
 """K-steps of an iteration without shared memory: partial tiles may reach 4096 past an extent
 (`arguments.variant.OVERHANG`)."""

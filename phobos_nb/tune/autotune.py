@@ -21,9 +21,11 @@ from phobos_nb.compilation.call import SolvedCall, host_values, on_device, solve
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.remembered import Identity
+from phobos_nb.compilation.tile_shape import with_extents
 from phobos_nb.contract import Variant
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.typed import TypedKernel
+from phobos_nb.lower.choices import BY_EXTENTS
 from phobos_nb.tune import strategies
 from phobos_nb.tune.bench import Task
 from phobos_nb.tune.check import tolerance_of
@@ -128,7 +130,8 @@ class Session:
         fixed = self.kernel.options.constants
         if not self.place.compiles:
             return {}
-        return {n: tuple(sorted({1, v})) for n, v in self.call.choices.items() if n not in fixed}
+        free = {n: v for n, v in self.call.choices.items() if n not in fixed and n not in BY_EXTENTS}
+        return {n: tuple(sorted({1, v})) for n, v in free.items()}
 
     def asked_grid(self, grid: Callable[[Constants], Any], constants: Constants) -> Grid:
         """What the caller's function gives for a configuration."""
@@ -304,7 +307,10 @@ class Session:
         reason = broken_promise(typed, self.call.extents)
         if reason:
             return refuse, Failed(constants, Kind.CONSTRAINT, reason)
-        return self.place.job, CompileJob(self.text, self.variant(typed), constants)
+        full = {**self.kernel.options.constants, **constants}
+        whole = with_extents(self.kernel.typed, full, self.call.extents)
+        found = {name: value for name, value in whole.items() if name not in full}
+        return self.place.job, CompileJob(self.text, self.variant(typed), constants, found)
 
     def variant(self, typed: TypedKernel) -> Variant:
         """What code of these constants may take for granted of the call's arrays."""

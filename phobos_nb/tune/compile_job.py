@@ -36,11 +36,15 @@ class KernelText:
 
 @dataclass(frozen=True)
 class CompileJob:
-    """Compile a kernel for one configuration and one variant of its arrays."""
+    """Compile a kernel for one configuration and one variant of its arrays.
+
+    by_extents: constants that follow from the configuration and the call's extents.
+    """
 
     text: KernelText
     variant: Variant
     constants: Constants
+    by_extents: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def compile_job(job: CompileJob) -> Compiled | Failed:
         reason = refusal(typed, target)
         if reason:
             return failed(Kind.CONSTRAINT, reason)
-        compilation = kernel.compile_variant(job.variant, **job.constants)
+        compilation = kernel.compile_variant(job.variant, **{**job.by_extents, **job.constants})
         contract = compilation.contract
         reason = refusal_of_code(contract, target)
         if reason:

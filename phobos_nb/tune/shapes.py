@@ -26,6 +26,7 @@ from phobos_nb.compilation.dispatch_table import DispatchTable, Member, Point
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import Variant
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.lower.choices import BY_EXTENTS
 from phobos_nb.lower.gemm_plan import OVERRIDES
 from phobos_nb.tune.autotune import Session
 from phobos_nb.tune.files import write_table
@@ -159,7 +160,8 @@ class ShapesSearch:
                 kernel = self.kernel.for_some(shape) if isinstance(shape, Mapping) else self.kernel
                 extents = self.extents(kernel, shape)
                 for name, value in kernel.constants_for(extents, target).items():
-                    if name in OVERRIDES and name not in kernel.options.constants:
+                    by_extents = name in kernel.options.constants or name in BY_EXTENTS
+                    if name in OVERRIDES and not by_extents:
                         found.setdefault(name, {1}).add(value)
         return {**{n: tuple(sorted(v)) for n, v in found.items()}, **self.settings.choices}
 

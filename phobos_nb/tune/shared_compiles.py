@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,7 +13,8 @@ from phobos_nb.tune.compile_job import CompileJob
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Key = tuple[Callable[..., Any], str, Variant, tuple[tuple[str, int], ...]]
+Ordered = tuple[tuple[str, int], ...]
+Key = tuple[Callable[..., Any], str, Variant, Ordered, Ordered]
 
 
 class SharedCompiles(Executor):
@@ -37,9 +38,13 @@ class SharedCompiles(Executor):
         job = args[0] if args else None
         if not isinstance(job, CompileJob):
             return self._executor.submit(fn, *args, **kwargs)
-        key = fn, repr(job.text), job.variant, tuple(sorted(job.constants.items()))
+        key = fn, repr(job.text), job.variant, _ordered(job.constants), _ordered(job.by_extents)
         with self._lock:
             found = self._known.get(key)
             if found is None or found.cancelled() or (found.done() and found.exception() is not None):
                 found = self._known[key] = self._executor.submit(fn, *args, **kwargs)
         return found
+
+
+def _ordered(constants: Mapping[str, int]) -> Ordered:
+    return tuple(sorted(constants.items()))

@@ -179,3 +179,14 @@ def test_a_split_loop_with_a_rest_is_right_in_the_simulator():
     a, b, c = arrays(32, 64, 104)
     result = even.simulate(a, b, c, 1.0, 0.0)
     assert np.abs(result.outputs["C"] - a.astype(np.float64) @ b).max() < 1e-4
+
+
+def test_what_follows_from_extents_joins_any_constants():
+    """Used configurations get bounds and edges by the extents of a call; with SPLIT_K no edges."""
+    kernel = gemm()
+    kernel.use(TILE_M=64, TILE_N=64, TILE_K=8)
+    chosen = kernel.constants_for({"M": 2, "N": 65, "K": 64}, H200)
+    assert chosen["MOST_X"] == 2
+    assert chosen["EDGE_Y"] == 8
+    split = gemm(TILE_M=64, TILE_N=64, TILE_K=8, SPLIT_K=2)
+    assert "EDGE_Y" not in split.constants_for({"M": 64, "N": 65, "K": 64}, H200)

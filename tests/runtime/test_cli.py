@@ -41,6 +41,19 @@ def test_emit_honours_the_environment_and_constants(capsys, monkeypatch):
     assert "gemm_param_3" in out
 
 
+def test_emit_prints_every_launch(capsys):
+    """A kernel in two launches is two modules, each under its name; tile MLIR is one for both."""
+    split = (GEMM, "--chip", "sm_90a", "-D", "SPLIT_K=4")
+    _, out, _ = run("emit", *split, "--stage", "thread", capsys=capsys)
+    assert out.count("// launch ") == out.count('"gpu.func"') == 2
+    assert out.startswith("// launch 1 of 2: gemm\n")
+    assert "// -----\n// launch 2 of 2: gemm_finish\n" in out
+    _, out, _ = run("emit", *split, "--stage", "cuda", capsys=capsys)
+    assert out.count('extern "C" __global__') == 2
+    _, out, _ = run("emit", *split, "--stage", "tile", capsys=capsys)
+    assert out.count("tile.kernel") == 1
+
+
 def test_emit_shows_shared_memory_as_a_ruler(capsys):
     """--stage smem prints the plan."""
     code, out, _ = run("emit", GEMM, "--stage", "smem", "--chip", "sm_80", capsys=capsys)

@@ -160,6 +160,9 @@ def test_code_that_takes_too_much_for_granted_is_never_taken():
     narrow = Variant(index_bits=32)
     assert closest([narrow], Variant(index_bits=64)) == Variant(index_bits=64)
     assert closest([Variant(index_bits=64)], narrow) == Variant(index_bits=64)
+    column = Variant(thin=("B",))
+    assert closest([Variant()], column) == column
+    assert closest([Variant(thin=("B", "C"))], column) == Variant(thin=("B", "C"))
 
 
 @pytest.mark.nvrtc

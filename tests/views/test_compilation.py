@@ -155,3 +155,30 @@ def test_without_nvrtc_the_text_says_what_to_install() -> None:
     (line,) = [x for x in done.stdout.splitlines() if "NVRTC" in x]
     assert line.startswith("  note: without NVRTC there is no PTX and no machine code: ")
     assert line.endswith(": pip install 'phobos_nb[nvrtc]'")
+
+
+def test_every_launch_of_a_split_kernel_is_shown() -> None:
+    """Panes hold both launches under their names, facts and barriers say which one they are of."""
+    kernel = phobos_nb.compile(SPLIT_TEXT, name="cell")["total"]
+    view = view_of(kernel.compile(chip="sm_90a", SPLIT_K=2))
+    panes = {pane.title: pane.text for pane in view.listings if not pane.missing}
+    for title in ("Thread MLIR", "CUDA"):
+        assert "// launch 1 of 2: total" in panes[title]
+        assert "// launch 2 of 2: total_finish" in panes[title]
+    assert "launch" not in panes["Tile MLIR"]
+    assert any(b.reason.startswith("total_finish: ") for b in view.barriers)
+    if "PTX" in panes:
+        assert panes["PTX"].count(".entry") == 2
+        assert {"registers", "registers of total_finish"} <= {fact.name for fact in view.facts}
+
+
+SPLIT_TEXT = """
+@launch(64)
+kernel total(A: tensor<f32>[M, K], B: tensor<f32>[K, N], C: tensor<f32>[M, N]) {
+  var acc: tile<f32>[16, 16] = 0.0
+  for k in range(0, K, 16) {
+    acc += dot(A[ctx.block.x * 16 :+ 16, k :+ 16], B[k :+ 16, ctx.block.y * 16 :+ 16])
+  }
+  C[ctx.block.x * 16 :+ 16, ctx.block.y * 16 :+ 16] += acc
+}
+"""
