@@ -117,6 +117,7 @@ AMPERE = TURING | {
     "cp.async",
     "mma.m16n8k16",
     "mma.bf16",
+    "mma.tf32",
     "mma.f64",
     "bf16",
     "min.nan",

@@ -108,6 +108,32 @@ def test_nvrtc_takes_every_kernel():
         assert "serialized" not in result.log, f"{name}: {result.log}"
 
 
+OLDER = {
+    "sm_75": [c for c in WMMA if c.operand in ("f16", "i8")],
+    "sm_80": [c for c in WMMA if c.operand in ("f32", "f64")],
+    "sm_120": WMMA[:1],
+}
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("chip", OLDER)
+def test_nvrtc_takes_wmma_for_other_targets(chip):
+    """F16 and i8 from Turing on, tf32 and f64 from Ampere on."""
+    arch = target.get(chip).nvrtc_arch
+    texts = [emit(wmma_kernel(c, chip).module, target.get(chip)).text for c in OLDER[chip]]
+    for result in nvrtc.compile_all([nvrtc.Job(t, arch) for t in texts], workers=2):
+        assert isinstance(result, nvrtc.NvrtcResult), str(result)
+
+
+@pytest.mark.parametrize(
+    ("operand", "shape", "feature"), [("f32", (16, 16, 8), "mma.tf32"), ("f64", (8, 8, 4), "mma.f64")]
+)
+def test_turing_says_what_it_lacks(operand, shape, feature):
+    """Neither tf32 nor f64 has products on sm_75: the fault names target and feature."""
+    with pytest.raises(TypeError, match=f"sm_75 has no {feature}"):
+        emit(wmma_kernel(Wmma(shape, operand, operand)).module, target.get("sm_75"))
+
+
 INSTRUCTIONS = {
     "HGMMA.64x256x16.F32": Wgmma(256, "f16", "f32", mn_major=(False, True)),
     "HGMMA.64x64x16.F16": Wgmma(64, "f16", "f16"),

@@ -95,8 +95,8 @@ INSTRUCTIONS = (
     Mma("m16n8k16", "f16", "f16", 4, 2, 2, "mma.m16n8k16"),
     Mma("m16n8k8", "bf16", "f32", 2, 1, 4, "mma.bf16"),
     Mma("m16n8k16", "bf16", "f32", 4, 2, 4, "mma.bf16"),
-    Mma("m16n8k4", "tf32", "f32", 2, 1, 4, "mma.bf16"),
-    Mma("m16n8k8", "tf32", "f32", 4, 2, 4, "mma.bf16"),
+    Mma("m16n8k4", "tf32", "f32", 2, 1, 4, "mma.tf32"),
+    Mma("m16n8k8", "tf32", "f32", 4, 2, 4, "mma.tf32"),
     Mma("m16n8k16", "s8", "s32", 2, 1, 4, "mma.m16n8k16"),
     Mma("m16n8k32", "s8", "s32", 4, 2, 4, "mma.m16n8k16"),
 )

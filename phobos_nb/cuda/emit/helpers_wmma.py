@@ -64,7 +64,7 @@ template <class F> @F {key}(const void* p, int lead) {{
                : {made} : "l"(p), "r"(lead) : "memory");
   return f;
 }}"""
-    helper(key, text, "fragment", feature=_feature(element))
+    helper(key, text, "fragment", feature=_feature("" if ptx == "f32" else element))
     return key
 
 
@@ -106,7 +106,7 @@ template <class A, class B, class C> @C {key}(const A& a, const B& b, const C& c
 
 def _feature(element: str) -> str:
     """F16 and i8 have WMMA since sm_70 and sm_72, tf32 and f64 since sm_80."""
-    return {"f32": "mma.bf16", "f64": "mma.f64"}.get(element, "wmma")
+    return {"f32": "mma.tf32", "f64": "mma.f64"}.get(element, "wmma")
 
 
 helper(
