@@ -3,7 +3,8 @@
 Note [Register fences]
 A vector that an ordinary operation wrote may be given to a product only when a `wgmma.fence` came after
 the writing. A vector that a product wrote may go on to the next one as it is, and may be read when a
-wait has covered its group (PTX ISA, "wgmma.fence" and "wgmma.wait_group").
+wait has covered its group. A fragment that a product reads may be written anew, which is what an
+operation does that runs again, only after such a wait (PTX ISA, "wgmma.fence" and "wgmma.wait_group").
 """
 
 from __future__ import annotations
@@ -46,10 +47,15 @@ def in_flight(values: Any, group: Ints, op: int) -> InFlight:
 
 
 class Births:
-    """When operations last wrote their results: each warp's number of fences then, [ctas, warps]."""
+    """What is known of the results of operations, by their index; arrays are [ctas, warps].
+
+    fences: how many fences each warp had made when it last wrote it. readers: the product that reads
+    it last, and the number of that one's group, -1 for none.
+    """
 
     def __init__(self) -> None:
         self.fences: dict[int, Ints] = {}
+        self.readers: dict[int, tuple[int, Ints]] = {}
 
 
 class RegisterWatch:
@@ -88,11 +94,30 @@ class RegisterWatch:
             late = state.fences[warps[:, 0], warps[:, 1]] <= born[warps[:, 0], warps[:, 1]]
             _report(m, s, "missing wgmma fence", (index, op), warps[late])
 
+    def note_reader(self, m: Machine, s: Strand, value: SSAValue, op: int) -> None:
+        """A product reads a fragment from here on until its group is over."""
+        state, births = warpgroups_of(m), m.part(Births)
+        warps = active_warps(s)
+        at = warps[:, 0], warps[:, 1]
+        for writer in self.writers[id(value)]:
+            index = self.index.get(writer)
+            if index is not None:
+                none = np.full(state.committed.shape, -1, np.int64)
+                _, groups = births.readers.get(index, (op, none))
+                groups[at] = state.committed[at]
+                births.readers[index] = (op, groups)
+
 
 def _noted(step: Step, index: int) -> Step:
     def run(m: Machine, s: Strand) -> int | None:
         following = step(m, s)
         state, births = warpgroups_of(m), m.part(Births)
+        reader = births.readers.get(index)
+        if reader is not None:
+            warps = active_warps(s)
+            at = warps[:, 0], warps[:, 1]
+            early = (reader[1][at] >= 0) & (state.landed[at] <= reader[1][at])
+            _report(m, s, "registers in flight", (reader[0], index), warps[early])
         born = births.fences.setdefault(index, np.full(state.fences.shape, -1, np.int64))
         warps = active_warps(s)
         born[warps[:, 0], warps[:, 1]] = state.fences[warps[:, 0], warps[:, 1]]

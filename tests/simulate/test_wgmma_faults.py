@@ -5,7 +5,7 @@ import pytest
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import VectorType, f16, f32
 
-from phobos_nb.ir.dialects import nvvm_wgmma
+from phobos_nb.ir.dialects import nvgpu, nvvm_wgmma
 from phobos_nb.ir.dialects.vector_memory import StoreOp
 from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
 from tests.simulate.test_wgmma import Operands, descriptor
@@ -185,6 +185,31 @@ def test_an_accumulator_through_loop_and_branch():
 
     kinds = {(r.kind, r.second.op) for r in run(build(body)).races}
     assert kinds == {("registers in flight", "vector.shape_cast")}
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_fragment_that_is_loaded_anew_while_a_product_reads_it(waits):
+    """A loop that loads the left operand into registers has to wait before it loads the next one."""
+
+    def body(t):
+        b = t.b
+        rows = t.view("f16", [32, 64])
+        loop = b.for_(b.index(0), b.index(3), b.index(1), [zeros(t)])
+        with b.inside(loop.body.block):
+            lane = b.remui(t.thread, b.index(32))
+            left = b.value(nvgpu.LdMatrixOp(rows, [lane, b.index(0)], 4))
+            (acc,) = b.insert(WgmmaFenceOp([loop.body.block.args[1]])).passed
+            bits = b.value(WgmmaDescriptorOp(rows, [b.index(0)] * 2, leading=128, stride=256, swizzle=0))
+            acc = b.value(WgmmaOp(acc, left, bits, (64, 8, 16), f16))
+            b.insert(nvvm_wgmma.WgmmaCommitOp())
+            if waits:
+                (acc,) = b.insert(WgmmaWaitOp([acc], 0)).passed
+            b.yield_([acc])
+        ends(t, loop.results[0])
+
+    found = {(r.kind, r.first.op, r.second.op) for r in run(build(body)).races}
+    wanted = {("registers in flight", "phobos.wgmma", "nvgpu.ldmatrix")}
+    assert found == (set() if waits else wanted)
 
 
 def test_a_store_of_zeros_is_not_read_before_it_is_fenced():

@@ -6,8 +6,8 @@ rows of the result, and reads 16 rows of the left operand and all of the right o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -95,7 +95,7 @@ def _product(d: Decoder, op: Operation) -> Step:
     d.program.shared_unit = min(d.program.shared_unit, operand.itemsize)
     a, b, acc, r = d.slot(op.a), d.slot(op.b), d.slot(op.acc), d.slot(op.result)
     scale = None if op.scale_d is None else d.slot(op.scale_d)
-    registers, check = op.a_in_registers, _fence_check(d, op)
+    registers, check, note = op.a_in_registers, _fence_check(d, op), _reading(d, op)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
@@ -107,6 +107,7 @@ def _product(d: Decoder, op: Operation) -> Step:
         group = WARPS if _by_warpgroups(s, lanes) else 1
         right = _from_memory(m, s, lanes, v[b], p, 1, group)
         if registers:
+            note(m, s)
             left = p.operands(_left(_lanes(v[a], s, lanes), group), negate=p.negate[0])
         else:
             left = _from_memory(m, s, lanes, v[a], p, 0, group)
@@ -120,7 +121,7 @@ def _product(d: Decoder, op: Operation) -> Step:
     return step
 
 
-def _fence_check(d: Decoder, op: WgmmaOp) -> Any:
+def _fence_check(d: Decoder, op: WgmmaOp) -> Callable[[Machine, Strand], None]:
     """Looks for writers of the product's registers that no fence has followed."""
     watch, index = d.registers, d.op
     assert watch is not None
@@ -131,6 +132,13 @@ def _fence_check(d: Decoder, op: WgmmaOp) -> Any:
             watch.check_fences(m, s, value, index)
 
     return check
+
+
+def _reading(d: Decoder, op: WgmmaOp) -> Callable[[Machine, Strand], None]:
+    """Notes that the product reads its fragment of a until it is over."""
+    watch, index = d.registers, d.op
+    assert watch is not None
+    return lambda m, s: watch.note_reader(m, s, op.a, index)
 
 
 # Lanes and layouts -------------------------------------------------------------------------------
