@@ -73,8 +73,9 @@ def test_the_winner_of_a_part_must_beat_the_earlier_winner_in_the_same_rounds():
     before = stored(saxpy).best
     saxpy.tune(*call(), choices={"TILE": [16, 32]}, **QUICK)
     kept = stored(saxpy)
-    assert len(kept.outcomes[label(before)].rounds) == 7
-    assert len(kept.outcomes["TILE=32"].rounds) == 7
+    rounds = len(kept.outcomes[label(before)].rounds)
+    assert rounds in (7, 14, 21, 28)  # more while it is open which is faster
+    assert len(kept.outcomes["TILE=32"].rounds) == rounds
     assert kept.best == before
 
 
