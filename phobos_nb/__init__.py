@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from phobos_nb.tune.result import Tuning as Tuning
     from phobos_nb.tune.shapes_result import ShapesTuning as ShapesTuning
     from phobos_nb.views.autotune_widget import AutotuneWidget as AutotuneWidget
+    from phobos_nb.views.difference_of import diff as diff
     from phobos_nb.views.roofline_of import Roofline as Roofline
     from phobos_nb.views.roofline_of import roofline as roofline
     from phobos_nb.views.shapes_widget import ShapesWidget as ShapesWidget
@@ -46,6 +47,7 @@ _HOMES = {
     "autotune": "phobos_nb.tune.autotune",
     "autotune_live": "phobos_nb.tune.live",
     "compile": "phobos_nb.compilation.module",
+    "diff": "phobos_nb.views.difference_of",
     "interact": "phobos_nb.views.sliders_widget",
     "load": "phobos_nb.compilation.module",
     "load_ipython_extension": "phobos_nb.magic",
@@ -67,6 +69,7 @@ __all__ = [
     "autotune",
     "autotune_live",
     "compile",
+    "diff",
     "interact",
     "load",
     "load_ipython_extension",

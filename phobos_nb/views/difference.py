@@ -27,8 +27,20 @@ CONTEXT = 2
 MOST_LINES = 600
 """Of one pane; the rest is counted."""
 
+QUICK_FROM = 2000
+"""Lines from which on frequent ones are not used to find what belongs together: seconds, not minutes."""
+
 LOCATION = re.compile(r"\s*loc\((?:[^()]|\([^()]*\))*\)|\s*//.*$")
 """Locations and comments say where a line came from, not what it does."""
+
+NUMBERED = re.compile(r"(%[A-Za-z_]*|\b[a-z]+_|\bv|\.L_x_|\$L__BB)\d[\d_]*\b")
+"""Names that the compiler numbers: values of MLIR, variables of CUDA, virtual registers, labels."""
+
+ADDRESS, INDENT = re.compile(r"^\s*/\*[0-9a-f]+\*/\s*"), "    "
+"""Of SASS: one more instruction would change those of all that follow."""
+
+DEBUG_TABLES = ".file"
+"""What begins the end of a PTX module that only debuggers read."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +70,20 @@ def differences(one: Compilation, other: Compilation) -> Iterator[PaneDifference
 
 
 def pane(title: str, before: list[str], after: list[str]) -> PaneDifference:
-    """The difference of two texts, given as lines."""
-    found = list(difflib.unified_diff(before, after, n=CONTEXT, lineterm=""))[2:]
+    """The difference of two texts as lines; lines that differ only in numbered names are equal."""
+    keys = [[NUMBERED.sub(r"\1", line) for line in lines] for lines in (before, after)]
+    long = max(map(len, keys)) > QUICK_FROM
+    matcher = difflib.SequenceMatcher(None, *keys, autojunk=long)
+    found: list[str] = []
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        (_, first, _, start, _), (_, _, last, _, stop) = group[0], group[-1]
+        found.append(f"@@ -{first + 1},{last - first} +{start + 1},{stop - start} @@")
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                found += [f" {line}" for line in after[j1:j2]]
+                continue
+            found += [f"-{line}" for line in before[i1:i2]]
+            found += [f"+{line}" for line in after[j1:j2]]
     gone = sum(line.startswith("-") for line in found)
     new = sum(line.startswith("+") for line in found)
     summary = f"{counted(gone, 'line')} only in A, {new:,} only in B" if found else "the same"
@@ -69,5 +93,12 @@ def pane(title: str, before: list[str], after: list[str]) -> PaneDifference:
 
 
 def _lines(text: str) -> list[str]:
-    stripped = (LOCATION.sub("", line).rstrip() for line in text.splitlines())
-    return [line for line in stripped if line and not line.startswith("#loc")]
+    """The lines that do something: no locations, comments, addresses or tables for debuggers."""
+    found: list[str] = []
+    for line in text.splitlines():
+        if line.lstrip().startswith(DEBUG_TABLES):
+            break
+        bare = LOCATION.sub("", ADDRESS.sub(INDENT, line)).rstrip()
+        if bare and not bare.lstrip().startswith(("#loc", "#line", ".loc")):
+            found.append(bare)
+    return found

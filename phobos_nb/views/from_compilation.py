@@ -50,7 +50,7 @@ def brief_of(compilation: Compilation) -> CompilationView:
     return CompilationView(
         name=compilation.name,
         parameters=tuple(map(_parameter, compilation.typed.parameters)),
-        facts=tuple(_facts(compilation)),
+        facts=facts_of(compilation),
         notes=(
             *(_note(d, compilation.source) for d in compilation.notes),
             *map(_loop_note, compilation.loops),
@@ -72,6 +72,11 @@ def _barriers(compilation: Compilation, launch: Compilation) -> Iterator[Barrier
 def notes_of(compilation: Compilation) -> tuple[Note, ...]:
     """What checking found, without the code generator."""
     return tuple(_note(d, compilation.source) for d in compilation.typed.findings)
+
+
+def facts_of(compilation: Compilation) -> tuple[Fact, ...]:
+    """The header's figures; those of the machine code are left out where there is no NVRTC."""
+    return tuple(_facts(compilation))
 
 
 def remarks_of(compilation: Compilation) -> tuple[Note, ...]:
