@@ -1,7 +1,8 @@
 """The operations of the dialect `phobos` as upstream's own, for its verifier and its way to PTX.
 
 Accumulators become LLVM structs of registers, memrefs with indices become pointers. Upstream's product
-takes its left operand from shared memory alone, and whether it adds the accumulator is fixed.
+takes its left operand from shared memory alone, so that one in registers becomes assembler, and whether
+it adds the accumulator is fixed, so that a run-time choice becomes a branch.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ SHARED_WINDOW = (1 << 18) - 1
 def upstream_ops(module: ModuleOp) -> ModuleOp:
     """The module itself, or a copy without operations of our own where it has some.
 
-    Raises NotImplementedError for a product that upstream cannot say.
+    Raises NotImplementedError for an address in a memref whose strides are not static.
     """
     if not any(op.name.startswith("phobos.") for op in module.walk()):
         return module
@@ -139,18 +140,63 @@ def _count(type_: Attribute) -> int:
 
 def _product(b: Builder, op: Operation) -> list[SSAValue]:
     assert isinstance(op, WgmmaOp)
-    if op.a_in_registers:
-        raise NotImplementedError("upstream's wgmma takes its left operand from shared memory alone")
     registers = _registers(b, op.acc)
     struct = llvm.LLVMStructType.from_type_list([r.type for r in registers])
+    if op.a_in_registers:
+        return [_unpacked(b, op, _assembled(b, op, registers, struct), registers)]
     packed = b.value(llvm.UndefOp(struct))
     for k, register in enumerate(registers):
         packed = b.value(llvm.InsertValueOp(_position(k), packed, register))
-    done = _chosen(b, op, packed)
-    unpacked = [
-        b.value(llvm.ExtractValueOp(_position(k), done, r.type)) for k, r in enumerate(registers)
-    ]
-    return [_from_registers(b, unpacked, op.result.type)]
+    return [_unpacked(b, op, _chosen(b, op, packed), registers)]
+
+
+def _unpacked(b: Builder, op: WgmmaOp, done: SSAValue, registers: Sequence[SSAValue]) -> SSAValue:
+    """The accumulator of a struct of its registers."""
+    parts = [b.value(llvm.ExtractValueOp(_position(k), done, r.type)) for k, r in enumerate(registers)]
+    return _from_registers(b, parts, op.result.type)
+
+
+def _assembled(
+    b: Builder, op: WgmmaOp, registers: Sequence[SSAValue], struct: llvm.LLVMStructType
+) -> SSAValue:
+    """A product with its left operand in registers as assembler, as upstream writes the others."""
+    count = len(registers)
+    fragment = [_as_i32(b, r) for r in _registers(b, op.a)]
+    scale = b.true() if op.scale_d is None else op.scale_d
+    kind = "f" if str(registers[0].type) == "f32" else "r"
+    constraints = [f"={kind}"] * count + [str(k) for k in range(count)] + ["r"] * 4 + ["l", "r"]
+    start = 2 * count  # in the text the tied inputs count too
+    slots = [f"${k}" for k in range(start + 6)]
+    text = (
+        f"{{\n.reg .pred p;\nsetp.ne.b32 p, {slots[start + 5]}, 0;\n{_instruction(op)} "
+        f"{{{', '.join(slots[:count])}}}, {{{', '.join(slots[start : start + 4])}}}, "
+        f"{slots[start + 4]}, p{_immediates(op)};\n}}\n"
+    )
+    operands = [*registers, *fragment, op.b, b.extui(scale, i32)]
+    asm = llvm.InlineAsmOp(
+        text, ",".join(constraints), operands, [struct], asm_dialect=0, has_side_effects=True
+    )
+    return b.value(asm)
+
+
+def _as_i32(b: Builder, register: SSAValue) -> SSAValue:
+    return register if register.type == i32 else b.bitcast(register, i32)
+
+
+def _instruction(op: WgmmaOp) -> str:
+    m, n, k = op.mnk
+    operand = "tf32" if str(op.operand) == "f32" else TYPES[str(op.operand)].value
+    sums = TYPES[str(element_of(op.acc.type))].value
+    return f"wgmma.mma_async.sync.aligned.m{m}n{n}k{k}.{sums}.{operand}.{operand}"
+
+
+def _immediates(op: WgmmaOp) -> str:
+    """Signs for floats, the direction of b for operands of 16 bits."""
+    _, mn_b, negate_a, negate_b = op.flags
+    if str(op.operand) == "i8":
+        return ""
+    signs = f", {-1 if negate_a else 1}, {-1 if negate_b else 1}"
+    return signs if str(op.operand) == "f32" else f"{signs}, {int(mn_b)}"
 
 
 def _position(k: int) -> DenseArrayBase[IntegerType]:

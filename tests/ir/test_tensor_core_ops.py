@@ -180,16 +180,38 @@ def test_upstream_makes_the_instruction(name):
     assert re.search(INSTRUCTIONS[name], ptx)
 
 
-def fragment(b, v):
-    acc = zeros(b, f32, 8, 2, 2)
-    b.insert(WgmmaOp(acc, v["a42"], descriptor(b, v), (64, 64, 16), f16))
+def in_registers(element, sums, n, k, **options):
+    def build(b, v):
+        per = {f16: 2, bf16: 2, f32: 1, i8: 4}[element]
+        acc, left = zeros(b, sums, n // 8, 2, 2), zeros(b, element, 4, per)
+        scale = v["p"] if options.get("negate") else None
+        b.insert(WgmmaOp(acc, left, descriptor(b, v), (64, n, k), element, scale_d=scale, **options))
+
+    return build
+
+
+FRAGMENTS = {
+    "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16": in_registers(
+        f16, f32, 64, 16, negate=(True, False), mn_major=(False, True)
+    ),
+    "wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16": in_registers(f16, f16, 16, 16),
+    "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32": in_registers(f32, f32, 8, 8),
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8": in_registers(i8, i32, 8, 32),
+}
 
 
 @pytest.mark.mlir
-def test_what_upstream_cannot_say():
-    """A left operand in registers is refused by what it lacks, not by a crash."""
-    with pytest.raises(upstream.UpstreamError, match="left operand from shared memory alone"):
-        upstream.verify(module_with(fragment))
+@pytest.mark.parametrize("instruction", FRAGMENTS)
+def test_a_left_operand_in_registers(instruction):
+    """Upstream takes it as assembler; the PTX holds the instruction with four registers of a."""
+    module = module_with(FRAGMENTS[instruction])
+    upstream.roundtrip(module)
+    ptx = upstream.to_ptx(with_used_arguments(module), target.get("sm_90a"))
+    found = re.search(rf"{re.escape(instruction)} \{{([^}}]*)\}}, \{{([^}}]*)\}}, %rd\d+, p", ptx)
+    assert len(found.group(2).split(",")) == 4
+    columns = int(re.search(r"m64n(\d+)k", instruction).group(1))
+    per_register = 4 if ".f16.f16.f16" in instruction else 2
+    assert len(found.group(1).split(",")) == columns // per_register
 
 
 def wrong(n=64, k=16, acc=(8, 2, 2), sums=f32, operand=f16, **options):
