@@ -638,6 +638,123 @@ def polled() -> Kernel:
     )
 
 
+def product(m: int = 100, n: int = 136, k: int = 456) -> Kernel:
+    """A GEMM f16 x f16 -> f32 of 64 x 64 x 64 tiles: a producer loads, a warpgroup multiplies by wgmma.
+
+    Stages are released one product late, as soon as the one before is over. The output has whole tiles.
+    """
+    box, stages, tile = (64, 64), 4, 64 * 64 * 2
+    rows, columns, depth = (-(-x // 64) for x in (m, n, k))
+    number, threads = 2 * stages, 256
+    planned = 2 * stages * tile + 8 * number
+    acc = "vector<8x2x2xf32>"
+    common = (
+        f"""
+    %stage = arith.remui %i, %c{stages} : index
+    %back = arith.addi %stage, %c{stages} : index
+    %round = arith.divui %i, %c{stages} : index
+    %r2 = arith.remui %round, %c2 : index
+    %odd_round = arith.cmpi ne, %r2, %c0 : index
+    %even_round = arith.cmpi eq, %r2, %c0 : index
+    %shift_a = arith.muli %stage, %c{2 * tile} : index
+    %shift_b = arith.addi %shift_a, %c{tile} : index
+"""
+        + shared_view("tile_a", "%shift_a", box, "f16", "?")
+        + shared_view("tile_b", "%shift_b", box, "f16", "?")
+    )
+
+    def load(name: str, x: str, y: str) -> str:
+        moved = tensor_load(f"%tile_{name}", box, "f16", 128, [x, y], "%stage", number)
+        return moved.replace("%map", f"%map_{name}")
+
+    produce = (
+        common + "%k = arith.muli %i, %c64 : index\n" + wait("%back", "%even_round", number)
+        + expect("%stage", 2 * tile, number) + load("a", "%k", "%row") + load("b", "%column", "%k")
+    )  # fmt: skip
+    steps = "".join(
+        f"""
+    %da{q} = "phobos.wgmma.descriptor"(%tile_a, %c0, %c{16 * q}) {PLACE_A} : (memref<64x64xf16, S>, index, index) -> i64
+    %db{q} = "phobos.wgmma.descriptor"(%tile_b, %c{16 * q}, %c0) {PLACE_B} : (memref<64x64xf16, S>, index, index) -> i64
+    %s{q + 1} = "phobos.wgmma"(%s{q}, %da{q}, %db{q}) {PRODUCT} : ({acc}, i64, i64) -> {acc}
+"""  # noqa: E501
+        for q in range(4)
+    )
+    release = f"%last = arith.addi %before, %c{stages} : index\n" + arrive("%last", number, "freed")
+    consume = (
+        common + wait("%stage", "%odd_round", number)
+        + f'%s0 = "phobos.wgmma.fence"(%sum) : ({acc}) -> {acc}\n' + steps
+        + '"nvvm.wgmma.commit.group.sync.aligned"() : () -> ()\n'
+        + f'%next = "phobos.wgmma.wait"(%s4) <{{groups = 1 : i64}}> : ({acc}) -> {acc}\n'
+        + f"%i3 = arith.addi %i, %c{stages - 1} : index\n"
+        + f"%before = arith.remui %i3, %c{stages} : index\n"
+        + "%later = arith.cmpi ne, %i, %c0 : index\n%frees = arith.andi %later, %leader : i1\n"
+        + when("%frees", release) + f"scf.yield %next : {acc}\n"
+    )  # fmt: skip
+    store = "".join(
+        f"""
+  %e{j}{h}{w} = vector.extract %whole[{j}, {h}, {w}] : f32 from {acc}
+  %at{j}{h}{w} = arith.addi %place, %c{8 * h * 64 * columns + 8 * j + w} : index
+  memref.store %e{j}{h}{w}, %out[%at{j}{h}{w}] : memref<?xf32>
+"""
+        for j in range(8)
+        for h in range(2)
+        for w in range(2)
+    )
+    places = f"""
+  %ty = arith.divui %b, %c{columns} : index
+  %tx = arith.remui %b, %c{columns} : index
+  %row = arith.muli %ty, %c64 : index
+  %column = arith.muli %tx, %c64 : index
+  %leader = arith.cmpi eq, %t, %c128 : index
+  %zeros = arith.constant dense<0.0> : {acc}
+"""
+    out_place = f"""
+  %me = arith.subi %t, %c128 : index
+  %warp = arith.divui %me, %c32 : index
+  %lane = arith.remui %me, %c32 : index
+  %y0 = arith.divui %lane, %c4 : index
+  %x0 = arith.remui %lane, %c4 : index
+  %x1 = arith.muli %x0, %c2 : index
+  %w16 = arith.muli %warp, %c16 : index
+  %y1 = arith.addi %w16, %y0 : index
+  %y2 = arith.addi %y1, %row : index
+  %y3 = arith.muli %y2, %c{64 * columns} : index
+  %z = arith.addi %y3, %column : index
+  %place = arith.addi %z, %x1 : index
+"""
+    body = (
+        PARITY + TICKS + FIRST + places + init([1] * number)
+        + "%producer = arith.cmpi ult, %t, %c128 : index\nscf.if %producer {\n"
+        + when("%first", f"scf.for %i = %c0 to %c{depth} step %c1 {{\n{produce}}}\n")
+        + f"}} else {{\n%sums = scf.for %i = %c0 to %c{depth} step %c1 "
+        + f"iter_args(%sum = %zeros) -> ({acc}) {{\n"
+        + consume + "}\n"
+        + f'%whole = "phobos.wgmma.wait"(%sums) <{{groups = 0 : i64}}> : ({acc}) -> {acc}\n'
+        + out_place + store + "}\n"
+    )  # fmt: skip
+    rng = np.random.default_rng(7)
+    a, b = (rng.standard_normal(s).astype(np.float16) for s in ((m, k), (k, n)))
+    out = np.full((64 * rows, 64 * columns), -1, np.float32)
+    return kernel(
+        body,
+        [("A", "f16", a.shape, False), ("B", "f16", b.shape, False), ("out", "f32", out.shape, True)],
+        threads=threads,
+        shared=planned,
+        dynamic=True,
+        maps=[TensorMap("map_a", "A", box, 128), TensorMap("map_b", "B", box, 128)],
+        grid=rows * columns,
+        arguments={"A": a, "B": b, "out": out},
+    )
+
+
+PLACE_A = "<{leading = 16 : i64, stride = 1024 : i64, swizzle = 128 : i64}>"
+PLACE_B = "<{leading = 8192 : i64, stride = 1024 : i64, swizzle = 128 : i64}>"
+PRODUCT = (
+    "<{shape = [64 : i64, 64 : i64, 16 : i64], operand = f16, mn_major_a = false, mn_major_b = true, "
+    "negate_a = false, negate_b = false}>"
+)
+
+
 BOXES = {
     "2d f32 none": ("f32", (40, 36), (16, 32), (0, 0), 0),
     "2d f32 ragged": ("f32", (40, 36), (16, 32), (32, 16), 0),
@@ -666,6 +783,7 @@ KERNELS = {
     "exchange": exchange,
     "named barriers": named_barriers,
     "polled": polled,
+    "product": product,
 }
 """What is run in both places."""
 
@@ -674,9 +792,15 @@ KERNELS = {
 
 
 def deleted(made: Kernel, name: str, *which: int, entry: str = "kern") -> Kernel:
-    """The kernel without some operations of a name, by their order; all of them if none are given."""
+    """The kernel without some operations of a name, by their order; all of them if none are given.
+
+    What passes through them goes on unchanged.
+    """
     found = [o for o in made.module.walk() if o.name == name]
     for k in which or range(len(found)):
+        if any(True for r in found[k].results for _ in r.uses):
+            for result, operand in zip(found[k].results, found[k].operands, strict=True):
+                result.replace_all_uses_with(operand)
         found[k].detach()
         found[k].erase()
     function = next(o for o in made.module.walk() if o.name == "gpu.func")

@@ -81,15 +81,16 @@ class Strand:
     @property
     def leaders(self) -> Ints:
         """Positions of the first active lane of every warp that has one; a strand holds whole warps."""
-        if self._leaders is None:
+        found = self._leaders
+        if found is None:
             rows = (
                 np.ones((self.warps, WARP), np.bool_)
                 if self.mask is None
                 else self.mask.reshape(-1, WARP)
             )
             lanes = np.arange(len(rows)) * WARP + rows.argmax(1)
-            self._leaders = lanes[rows.any(1)]
-        return self._leaders
+            found = self._leaders = lanes[rows.any(1)]
+        return found
 
     @property
     def active_ctas(self) -> Ints:

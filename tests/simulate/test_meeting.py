@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from phobos_nb.simulate.agents import Agents
+from phobos_nb.simulate.machine import LaunchShape
 from tests.async_kernels import (
     BARRIER,
     CLUSTER_SYNC,
@@ -25,11 +27,13 @@ from tests.async_kernels import (
 OUT = [("src", "i32", (256,), False), ("out", "i32", (256,), True)]
 
 
-def run(body, *, seed=0, **options):
+def run(body, *, seed=0, ctas=None, **options):
     """Simulate a body over 256 words in and out."""
     arguments = {"src": np.arange(256, dtype=np.int32), "out": np.zeros(256, np.int32)}
     options = {"shared": 1024, "threads": 128, **options}
-    return kernel(PARITY + TICKS + FIRST + body, OUT, arguments=arguments, **options).run(seed=seed)
+    return kernel(PARITY + TICKS + FIRST + body, OUT, arguments=arguments, **options).run(
+        seed=seed, ctas=ctas
+    )
 
 
 def faults(result):
@@ -385,6 +389,26 @@ def test_clusters_have_places():
     assert result.clean
     found = result.outputs["out"][:48].reshape(6, 8)[:, :5]
     assert found.tolist() == [[b // 2, 3, b % 2, 2, b] for b in range(6)]
+
+
+def test_clusters_of_several_axes():
+    """CTAs of a 2 x 2 cluster are numbered together, x fastest; linear numbers lead to them and back."""
+    shape = LaunchShape(32, (4, 6, 1), (2, 2, 1), Agents(32, cluster=4))
+    assert [shape.coordinates(n) for n in range(5)] == [
+        (0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (2, 0, 0),
+    ]  # fmt: skip
+    linear = np.arange(24)
+    numbers = shape.number(linear)
+    assert sorted(numbers.tolist()) == linear.tolist()
+    x, y, z = shape.ids(numbers)
+    assert (x + 4 * (y + 6 * z)).tolist() == linear.tolist()
+
+
+def test_some_ctas_bring_their_clusters():
+    """Simulating one CTA of a cluster runs its peers too."""
+    result = run(RANK + CLUSTER_SYNC, cluster=2, grid=6, ctas=[3])
+    assert result.clean
+    assert result.ctas == 2
 
 
 def test_a_grid_of_no_whole_clusters():

@@ -117,6 +117,8 @@ def _assemble(
     arguments = ", ".join(f"{ctype} {name}" for ctype, name in parameters)
     shape = integers(function.attributes.get("phobos.cluster"))
     if shape:
+        if not target.has("cluster"):
+            raise TypeError(f"{target.name} has no cluster")
         bounded = f"__cluster_dims__({', '.join(map(str, shape))}) {bounded}"
     opening = [
         f'extern "C" __global__ void {bounded}',
