@@ -36,6 +36,17 @@ def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
     _count_chunks(counts, s, site, ref, where)
 
 
+def mark_spread(m: Machine, site: Site, ref: Ref) -> None:
+    """Mark an asynchronous copy whose warps do not read 32 neighbours: only its banks are counted.
+
+    On an H200, ncu charges 4-byte copies from four rows of eight elements four wavefronts where their
+    banks cost one, and copies of 32 neighbours what their banks cost, even across a 128-byte line.
+    """
+    if m.watch.banks:
+        size, space, name = ref.dtype.itemsize, ref.memory.space, ref.memory.name
+        m.recorder.access(site.op, site.kind, space, name, site.elements, size).record.spread = True
+
+
 def _first_byte(s: Strand, ref: Ref, where: Located) -> int:
     """Where in its CTA's shared memory the first lane's access begins."""
     size = ref.dtype.itemsize

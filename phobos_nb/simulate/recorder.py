@@ -179,7 +179,7 @@ class Recorder:
 
 
 def _line(line: int, instructions: int, records: Sequence[AccessRecord]) -> LineRecord:
-    shown = [r.wavefronts for r in records if r.space == "shared"]
+    shown = [r.counted_wavefronts for r in records if r.space == "shared"]
     exact = [w for w in shown if w is not None]
     return LineRecord(
         line,

@@ -141,7 +141,8 @@ class AccessRecord:
     executions: warps that issued it. elements: elements moved; masked: elements a mask left out.
     wavefronts and fewest_wavefronts: shared memory, `None` where the hardware shows no number.
     lines, sectors: 128-byte lines and 32-byte sectors of global memory touched. byte: of shared memory,
-    where the first lane accessed first; name: the buffer there, where it is known.
+    where the first lane accessed first; name: the buffer there, where it is known. spread: an
+    asynchronous copy from places apart, of which the hardware counts more than banks, how is not known.
     """
 
     place: Place
@@ -161,6 +162,12 @@ class AccessRecord:
     fewest_sectors: int = 0
     byte: int = 0
     name: str = ""
+    spread: bool = False
+
+    @property
+    def counted_wavefronts(self) -> int | None:
+        """The wavefronts that the hardware's counters show, `None` where that is not known."""
+        return None if self.spread else self.wavefronts
 
     @property
     def conflicts(self) -> int | None:

@@ -137,7 +137,7 @@ def totals(result: SimulationResult, warps: int) -> dict[str, int | None]:
     return {
         "shared_load_wavefronts": added("shared", ("load", "matrix"), "wavefronts"),
         "shared_store_wavefronts": added("shared", ("store",), "wavefronts"),
-        "shared_async_wavefronts": added("shared", ("async",), "wavefronts"),
+        "shared_async_wavefronts": added("shared", ("async",), "counted_wavefronts"),
         "shared_atomic_wavefronts": added("shared", ("atomic",), "wavefronts"),
         "global_load_sectors": added("global", ("load",), "sectors"),
         "global_store_sectors": added("global", ("store",), "sectors"),

@@ -109,3 +109,11 @@ def test_a_chosen_cta_runs_alone(gemm, product):
     changed[128:, 256:] = False
     assert not changed.any()
     assert result.ctas == 1
+
+
+def test_copies_from_places_apart_are_not_what_ncu_counts(gemm, product):
+    """A's copies read rows of 8: their banks are counted, what ncu counts is not known."""
+    result, _ = product(gemm, 256, 512, 64)
+    copies = [a for a in result.accesses if a.kind == "async" and a.bytes_per_lane == 4]
+    assert {a.spread for a in copies} == {True}
+    assert {a.counted_wavefronts for a in copies} == {None}

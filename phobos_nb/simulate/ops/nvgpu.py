@@ -14,14 +14,15 @@ from phobos_nb.ir.dialects.nvgpu import (
 )
 from phobos_nb.simulate.access import load, locate
 from phobos_nb.simulate.copies import commit, issue, wait
+from phobos_nb.simulate.counting import mark_spread
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.bulk import BULK_ROWS
 from phobos_nb.simulate.ops.matrix import MATRIX_ROWS
 from phobos_nb.simulate.ops.mbarrier import MBARRIER_ROWS
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
-from phobos_nb.simulate.site import Site
-from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.site import Located, Site
+from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.trace import ACCESSES, trace_operation
 from phobos_nb.simulate.values import Ref
 
@@ -52,8 +53,23 @@ def _copy(d: Decoder, op: Operation) -> Step:
         to: Ref = v[dst]
         there = locate(m, s, target, to, flat_index(to, v, dst_indices), ramp, s.mask)
         issue(m, s, target, to, there, data)
+        if not _neighbours(s, where):
+            mark_spread(m, target, to)
 
     return step
+
+
+def _neighbours(s: Strand, where: Located) -> bool:
+    """Whether in each warp the lanes that read device memory read neighbouring elements in order."""
+    lanes = np.arange(s.count).reshape(-1, WARP) % WARP
+    first = (np.broadcast_to(where.at, (s.count,)).reshape(-1, WARP) - lanes).astype(np.int64)
+    if where.live is None:
+        return bool((first == first[:, :1]).all())
+    live = where.live.all(0) if where.live.ndim > 1 else where.live
+    live = np.broadcast_to(live, (s.count,)).reshape(-1, WARP)
+    low = np.where(live, first, np.iinfo(np.int64).max).min(1)
+    high = np.where(live, first, np.iinfo(np.int64).min).max(1)
+    return bool((low >= high).all())
 
 
 def _create_group(d: Decoder, op: Operation) -> Step:
