@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import f16
 
+from phobos_nb.ir.dialects.subgroup_mma import MatrixType, SubgroupMmaLoadOp
 from tests.cuda.test_tensor_core_rows import WMMA
-from tests.tensor_core_kernels import Wmma, wmma_kernel
+from tests.tensor_core_kernels import Wmma, kernel, wmma_kernel
 
 NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i32": np.int32}
 
@@ -52,6 +54,19 @@ def test_rows_and_columns_do_not_mix():
     (fault,) = made.run(grid=2, **operands(case)[1]).faults
     assert fault.kind == "fragment"
     assert "operand b was loaded by columns and is used as one by rows" in fault.message
+
+
+def test_a_matrix_that_begins_anywhere():
+    """Its address has to be a multiple of 32 bytes."""
+
+    def build(t):
+        type_ = MatrixType(16, 16, f16, "AOp")
+        t.b.insert(SubgroupMmaLoadOp(t.tensors["a"], [t.b.index(8)], type_, 16))
+
+    made = kernel(build, [("a", "f16", False)], threads=32)
+    (fault,) = made.run(a=np.zeros(512, np.float16)).faults
+    assert fault.kind == "misaligned"
+    assert "multiple of 32 bytes in a" in fault.message
 
 
 def test_a_store_outside_is_reported():

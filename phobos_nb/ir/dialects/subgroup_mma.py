@@ -111,12 +111,16 @@ def stored_element(type_: MatrixType) -> Attribute:
     return IntegerType(8) if type_.element == SI8 else type_.element
 
 
-def _require_memory(memref: SSAValue, indices: Sequence[SSAValue], matrix: MatrixType) -> None:
+def _require_memory(
+    memref: SSAValue, indices: Sequence[SSAValue], matrix: MatrixType, lead: int
+) -> None:
     type_ = cast("MemRefType[Attribute]", memref.type)
     rank = type_.get_num_dims()
     require(len(indices) == rank, f"memory: wanted {rank} indices, found {len(indices)}")
     wanted, found = stored_element(matrix), element_of(type_)
     require(wanted == found, f"memory: wanted elements of {wanted}, found {found}")
+    bytes_ = lead * bits_of(matrix) // 8
+    require(bytes_ % 16 == 0, f"leadDimension: wanted a multiple of 16 bytes, found {bytes_}")
 
 
 @irdl_op_definition
@@ -152,8 +156,8 @@ class SubgroupMmaLoadOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """The memory holds elements of the matrix."""
-        _require_memory(self.src, self.indices, _matrix(self.result))
+        """The memory holds elements of the matrix, its rows as far apart as the hardware wants."""
+        _require_memory(self.src, self.indices, _matrix(self.result), self.lead.value.data)
 
 
 @irdl_op_definition
@@ -185,7 +189,7 @@ class SubgroupMmaStoreOp(IRDLOperation):
         """Only accumulators can be stored, to memory of their elements."""
         matrix = _matrix(self.src)
         require(matrix.role.data == "COp", f'wanted an accumulator ("COp"), found {matrix}')
-        _require_memory(self.dst, self.indices, matrix)
+        _require_memory(self.dst, self.indices, matrix, self.lead.value.data)
 
 
 @irdl_op_definition

@@ -20,6 +20,7 @@ from phobos_nb.ir.dialects.subgroup_mma import (
     stored_element,
 )
 from phobos_nb.simulate.access import locate, race_read, race_write
+from phobos_nb.simulate.banks import AccessKind
 from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
@@ -39,6 +40,14 @@ def _dtype(type_: MatrixType) -> DTypeLike:
     return element_dtype(stored_element(type_))
 
 
+ALIGNMENT = 32
+"""Bytes that a matrix's address is a multiple of: CUDA C++ Programming Guide, "Warp Matrix Functions"."""
+
+
+def _site(op: int, kind: AccessKind, count: int, dtype: DTypeLike) -> Site:
+    return Site(op, kind, (count,), ALIGNMENT // dtype.itemsize)
+
+
 def _places(type_: MatrixType, lead: int, *, transpose: bool) -> tuple[Ints, int]:
     """Offsets of each lane's elements in memory, [elements, 32], and how many elements a lane has."""
     rows, columns = type_.extents
@@ -51,7 +60,8 @@ def _load(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, SubgroupMmaLoadOp)
     type_ = _type(op.result)
     places, count = _places(type_, op.lead.value.data, transpose=op.transpose is not None)
-    site, dtype = Site(d.op, "load", (count,)), _dtype(type_)
+    dtype = _dtype(type_)
+    site = _site(d.op, "load", count, dtype)
     d.touch(op.src.type)
     base, indices, r = d.slot(op.src), d.slots(op.indices), d.slot(op.result)
     check = _uniform(d.op)
@@ -74,7 +84,8 @@ def _store(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, SubgroupMmaStoreOp)
     type_ = _type(op.src)
     places, count = _places(type_, op.lead.value.data, transpose=op.transpose is not None)
-    site, dtype = Site(d.op, "store", (count,)), _dtype(type_)
+    dtype = _dtype(type_)
+    site = _site(d.op, "store", count, dtype)
     d.touch(op.dst.type)
     source, base, indices = d.slot(op.src), d.slot(op.dst), d.slots(op.indices)
     check = _uniform(d.op)
