@@ -41,7 +41,7 @@ def _dtype(type_: MatrixType) -> DTypeLike:
 
 
 ALIGNMENT = 32
-"""Bytes that a matrix's address is a multiple of: CUDA C++ Programming Guide, "Warp Matrix Functions"."""
+"""A matrix begins at a multiple of so many bytes (CUDA programming guide, "Warp Matrix Functions")."""
 
 
 def _site(op: int, kind: AccessKind, count: int, dtype: DTypeLike) -> Site:
