@@ -74,6 +74,7 @@ class AutotuneWidget(anywidget.AnyWidget):
         self._kernel = kernel or search.kernel
         self._measures = measures_of(search.record, self._kernel)
         self._updated, self._cost = 0.0, 0.0
+        self._turn = threading.Lock()
         self._compiled: dict[str, Compilation] = {}
         self.closed = False
         self._forget = search.on_change(self._changed) if isinstance(search, LiveSearch) else None
@@ -203,10 +204,14 @@ class AutotuneWidget(anywidget.AnyWidget):
 
     def _explain(self, _: Any) -> None:
         """Add the compiler's notes on what was picked, once they are known."""
-        if self._kernel is not None and self.picked and self.picked not in self.notes:
-            self._in_background(lambda: self._add_notes(self.picked))
+        label = self.picked
+        if self._kernel is not None and label and label not in self.notes:
+            self._in_background(lambda: self._add_notes(label))
 
     def _add_notes(self, label: str) -> None:
+        """Compile it, unless another one was picked meanwhile, as with an arrow key held down."""
+        if label != self.picked:
+            return
         try:
             found = [note.text for note in remarks_of(self._compilation(label))]
         except PhobosError as error:
@@ -235,7 +240,13 @@ class AutotuneWidget(anywidget.AnyWidget):
         return self._compiled[label]
 
     def _in_background(self, work: Any) -> None:
-        threading.Thread(target=work, daemon=True, name="phobos view").start()
+        """Do it in a thread, after what was asked for before."""
+
+        def in_turn() -> None:
+            with self._turn:
+                work()
+
+        threading.Thread(target=in_turn, daemon=True, name="phobos view").start()
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """The widget, and beside it what a saved notebook shows."""
