@@ -77,7 +77,8 @@ class RemoteBench:
 
     def __init__(self, client: Any, address: str, factory: Callable[..., Any], task: Any) -> None:
         self._address = address
-        made = client.submit(Host, factory, task, workers=[address], actor=True, pure=False)
+        there = client.scatter(task, workers=[address], hash=False)  # arrays, too big for a graph
+        made = client.submit(Host, factory, there, workers=[address], actor=True, pure=False)
         self._host: Any = made.result(START_SECONDS)
         self.generation = 1
 
