@@ -14,13 +14,17 @@ from phobos_nb.arguments.make import random_arguments
 from phobos_nb.arguments.match import name_arguments
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import TensorParameter
+from phobos_nb.dtypes import SCALARS
 from phobos_nb.tune.snapshot import PITCH, Snapshot, lay_out, take
 
-LINE_EXTENT = 1 << 20
+LINE = 1 << 20
 """Assumed for a kernel with one extent, an elementwise one."""
 
-SIDE_EXTENT = 1024
-"""Assumed for each extent of any other kernel."""
+SIDE, OUTER = 1024, 4
+"""Assumed for an extent that is one of the last two of a tensor, and for others, such as a batch."""
+
+MOST_BYTES = 1 << 26
+"""Of all arrays whose extents are assumed."""
 
 
 def call_values(
@@ -41,7 +45,7 @@ def call_values(
     if strange := {n: v for n, v in given.items() if n not in symbols}:
         known = {p.name: 0 for p in kernel.parameters}
         name_arguments(kernel.name, kernel.parameters, (), {**known, **strange})
-    extents = {s: given.get(s, _assumed(kernel, s, len(symbols))) for s in symbols}
+    extents = _assumed(kernel, tensors, {n: v for n, v in given.items() if n in symbols})
     random = np.random.default_rng(0)
     made = random_arguments(kernel.name, kernel.parameters, {**given, **extents}, random)
     return kernel, _on_gpu({p.name: made[p.name] for p in kernel.parameters}), True
@@ -88,11 +92,36 @@ def _address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _assumed(kernel: Kernel, symbol: str, symbols: int) -> int:
-    """An extent that the kernel's promises divide."""
-    promised = kernel.typed(kernel.options.constants).promises.get(symbol, 1)
-    whole = LINE_EXTENT if symbols == 1 else SIDE_EXTENT
-    return math.lcm(promised, whole) if promised <= whole else promised
+def _assumed(
+    kernel: Kernel, tensors: Sequence[TensorParameter], given: Mapping[str, int]
+) -> dict[str, int]:
+    """Extents of a call: given ones, else sides of `SIDE` and outer axes of `OUTER`; promises are kept.
+
+    Sides are halved, the longest first, while the arrays are larger than `MOST_BYTES`.
+    """
+    promised = kernel.typed(kernel.options.constants).promises
+    sides = {d for t in tensors for d in t.dims[-2:]}
+    symbols = list(dict.fromkeys(d for t in tensors for d in t.dims if isinstance(d, str)))
+    outer = OUTER if sides & {*symbols} else SIDE
+    usual = {s: LINE if len(symbols) == 1 else SIDE if s in sides else outer for s in symbols}
+    free = {s: _multiple(usual[s], promised.get(s, 1)) for s in symbols if s not in given}
+    while free and _bytes(tensors, {**given, **free}) > MOST_BYTES:
+        longest = max(free, key=lambda s: free[s])
+        half = _multiple(free[longest] // 2, promised.get(longest, 1))
+        if half == free[longest]:
+            break
+        free[longest] = half
+    return {s: given[s] if s in given else free[s] for s in symbols}
+
+
+def _multiple(wanted: int, of: int) -> int:
+    """The multiple of a promise that is nearest below, at least one of it."""
+    return max(1, wanted // of) * of
+
+
+def _bytes(tensors: Sequence[TensorParameter], extents: Mapping[str, int]) -> int:
+    shapes = [([d if isinstance(d, int) else extents[d] for d in t.dims], t.dtype) for t in tensors]
+    return sum(math.prod(shape) * SCALARS[dtype].itemsize for shape, dtype in shapes)
 
 
 def _on_gpu(values: dict[str, Any]) -> dict[str, Any]:

@@ -15,8 +15,9 @@ function row(slider, moved) {
   range.dataset.name = slider.name;
   if (slider.meaning) range.title = slider.meaning;
   const ticks = make("div", { class: "ticks" });
+  const every = Math.ceil(slider.places.length / 12); // of many values, some are named
   const buttons = slider.places.map((place, index) => {
-    const tick = make("button", { type: "button", class: "tick", tabindex: "-1" }, place.label);
+    const tick = make("button", { type: "button", class: "tick", tabindex: "-1" }, index % every ? "." : place.label);
     tick.addEventListener("click", () => moved(index));
     return tick;
   });

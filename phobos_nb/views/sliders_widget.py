@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import anywidget
 import ipywidgets
@@ -112,6 +113,10 @@ class SlidersWidget(anywidget.AnyWidget):
         return {**data, **static}, metadata
 
 
+_LAST: WeakValueDictionary[str, Sliders] = WeakValueDictionary()
+"""The newest sliders by the kernel's name: a cell that runs again ends the processes of older ones."""
+
+
 def interact(
     kernel: Kernel,
     *arguments: Any,
@@ -123,8 +128,13 @@ def interact(
     """A slider per constant of a kernel; each move compiles anew, in another process.
 
     Takes the call's arguments, which stay as they are, or extents by symbol (`M=4096`), or nothing, for
-    extents of 1024. choices: values of sliders, as of `tune`; the compiler's own choices take part by
-    name. against: peers to time beside, by default cuBLAS for a GEMM on a GPU.
+    extents of 1024 or less. choices: values of sliders, as of `tune`; the compiler's own choices take
+    part by name. against: peers to time beside, by default cuBLAS for a GEMM on a GPU.
     """
     kernel, values, made = call_values(kernel, arguments, named)
-    return SlidersWidget(Sliders(kernel, values, grid, made=made, choices=choices, against=against))
+    older = _LAST.get(kernel.name)
+    if older is not None:
+        older.close()
+    sliders = Sliders(kernel, values, grid, made=made, choices=choices, against=against)
+    _LAST[kernel.name] = sliders
+    return SlidersWidget(sliders)

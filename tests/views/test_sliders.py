@@ -338,6 +338,19 @@ def test_processes_end_with_the_sliders() -> None:
     assert all(w._child is None for w in desk._workers)
 
 
+def test_a_cell_that_runs_again_ends_the_older_processes() -> None:
+    """Made anew, the older sliders of a kernel hold no process; they still answer a move."""
+    first = gemm().interact(**SIZE).sliders
+    first.move({"TILE_M": 64})
+    first.wait(LONG)
+    second = gemm().interact(**SIZE).sliders
+    assert all(w._child is None for w in first._desk._workers)
+    first.move({"TILE_M": 128})
+    assert first.wait(LONG).state == "ready"
+    first.close()
+    second.close()
+
+
 # Buttons ------------------------------------------------------------------------------------------
 
 
@@ -431,11 +444,15 @@ def test_the_text_is_the_same_twice() -> None:
 
 
 def test_without_arguments_extents_are_assumed() -> None:
-    """A GEMM gets 1024 for each extent, an elementwise kernel 2^20; promises are kept."""
+    """A GEMM gets 1024 for each extent, a batch 4, an elementwise kernel 2^20; 64 MiB at most."""
     kernel, values, made = call_values(gemm(), (), {})
     assert made
     assert values["A"].shape == (1024, 1024)
     saxpy = ph.load(EXAMPLES / "saxpy_fp32.ph").saxpy
     assert call_values(saxpy, (), {})[1]["X"].shape == (1 << 20,)
     assert call_values(gemm(), (), {"K": 64})[1]["A"].shape == (1024, 64)
+    batched = ph.load(EXAMPLES / "batched_gemm.ph").batched_gemm
+    assert call_values(batched, (), {})[1]["A"].shape == (4, 1024, 1024)
+    rotary = call_values(ph.load(EXAMPLES / "rotary.ph").rotary, (), {})[1]
+    assert 1 << 24 < sum(getattr(v, "nbytes", 0) for v in rotary.values()) <= 1 << 26
     assert kernel.name == "gemm"
