@@ -765,13 +765,24 @@ BOXES = {
     "2d f16 32B": ("f16", (100, 72), (64, 16), (50, 64), 32),
     "2d f32 32B": ("f32", (20, 8), (24, 8), (0, 0), 32),
     "2d i8 128B": ("i8", (64, 160), (32, 128), (40, 48), 128),
-    "2d f16 128B narrow": ("f16", (100, 72), (16, 32), (5, 7), 128),
     "1d i32": ("i32", (1000,), (256,), (900,), 0),
     "3d f16": ("f16", (5, 20, 40), (2, 8, 32), (4, 14, 24), 0),
     "4d f32": ("f32", (3, 4, 5, 8), (2, 2, 3, 8), (2, 3, 3, 4), 32),
     "5d f32": ("f32", (2, 3, 2, 5, 8), (2, 2, 2, 3, 4), (1, 2, 0, 4, 6), 0),
 }
 """dtype, tensor, box, corner (outermost first), swizzle."""
+
+PROBED = {
+    "2d f16 128B narrow at 0": ("f16", (100, 72), (16, 32), (0, 0), 128),
+    "2d f16 128B narrow": ("f16", (100, 72), (16, 32), (5, 8), 128),
+    "2d f16 128B narrow odd": ("f16", (100, 72), (16, 32), (5, 7), 128),
+    "2d f16 64B narrow": ("f16", (100, 72), (16, 16), (0, 0), 64),
+    "2d f16 128B odd": ("f16", (100, 72), (64, 64), (3, 7), 128),
+    "2d f32 odd": ("f32", (40, 36), (16, 32), (1, 3), 0),
+    "2d i8 odd": ("i8", (64, 160), (32, 128), (3, 5), 0),
+}
+"""Boxes at places that no rule forbids, of which it was not known what a GPU makes of them."""
+
 
 KERNELS = {
     **{f"load {name}": lambda c=case: box_load(*c) for name, case in BOXES.items()},
@@ -786,6 +797,9 @@ KERNELS = {
     "product": product,
 }
 """What is run in both places."""
+
+
+PROBES = {f"load {name}": lambda c=case: box_load(*c) for name, case in PROBED.items()}
 
 
 # Kernels with a fault ----------------------------------------------------------------------------

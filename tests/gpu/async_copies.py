@@ -1,17 +1,23 @@
 """Kernels of bulk copies, memory barriers and clusters on a GPU: the simulator's bits.
 
-    python -m tests.gpu.async_copies async.json                   # compile, run, compare
-    python -m tests.gpu.async_copies planted async.json           # the same kernels with races in them
-    compute-sanitizer --tool racecheck python -m tests.gpu.async_copies planted planted.json
+    python -m tests.gpu.async_copies prepare build/async                 # anywhere, with xDSL
+    python -m tests.gpu.async_copies run build/async async.json          # on the GPU
+    python -m tests.gpu.async_copies race build/async race.json          # there, with compute-sanitizer
 
-Needs CuPy, NVRTC, xDSL and a GPU of compute capability 9.0.
+`prepare` simulates and compiles every kernel. `run` launches them in several processes, since a fault of
+one ends its process, and compares outputs. `race` runs kernels with planted races, and some without,
+under racecheck: what it saw beside what the simulator sees.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import sys
 import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,91 +25,145 @@ import numpy as np
 
 from phobos_nb import target
 from phobos_nb.arguments.array import ArrayDescription
+from phobos_nb.contract import LaunchContract, from_plain, to_plain
 from phobos_nb.cuda import nvrtc
-from phobos_nb.cuda.emit import emit
 from phobos_nb.cuda.launch import Parameters, starter
 from phobos_nb.cuda.loading import load_kernel
-from phobos_nb.simulate.launch import symbols
-from tests.async_kernels import KERNELS, PLANTED, Kernel
 
 REPEATS = 20
+PROCESSES = 14
+SECONDS = 15
+"""For one process."""
 
 
-def compiled(kernels: dict[str, Kernel]) -> dict[str, nvrtc.NvrtcResult]:
-    """The cubin of each kernel."""
+def prepare(folder: Path) -> None:
+    """Simulate and compile every kernel, and store what a GPU needs of it."""
+    from phobos_nb.cuda.emit import emit
+    from tests.async_kernels import KERNELS, PLANTED, PROBES
+
+    folder.mkdir(parents=True, exist_ok=True)
+    kernels = {name: make() for name, make in {**KERNELS, **PROBES, **PLANTED}.items()}
     chip = target.get("sm_90a")
     jobs = [nvrtc.Job(emit(k.module, chip).text, chip.nvrtc_arch) for k in kernels.values()]
-    made = nvrtc.compile_all(jobs, workers=8)
-    for name, result in zip(kernels, made, strict=True):
-        if not isinstance(result, nvrtc.NvrtcResult):
-            raise RuntimeError(f"{name}: {result}")
-    return dict(zip(kernels, made, strict=True))
+    index: list[dict[str, Any]] = []
+    for k, (name, made) in enumerate(zip(kernels, nvrtc.compile_all(jobs, workers=2), strict=True)):
+        if not isinstance(made, nvrtc.NvrtcResult):
+            raise RuntimeError(f"{name}: {made}")
+        kernel = kernels[name]
+        result = kernel.run(banks=False)
+        (folder / f"{k}.cubin").write_bytes(made.cubin)
+        arrays = {f"in_{n}": a for n, a in kernel.arguments.items()}
+        arrays |= {f"out_{n}": a for n, a in result.outputs.items()}
+        np.savez_compressed(folder / f"{k}.npz", **arrays)
+        index.append(
+            {
+                "name": name,
+                "group": _group(name, KERNELS, PLANTED),
+                "contract": to_plain(kernel.contract),
+                "grid": kernel.grid,
+                "races": sorted({str(r.kind) for r in result.races}),
+            }
+        )
+    (folder / "index.json").write_text(json.dumps(index) + "\n")
+
+
+def _group(name: str, kernels: Mapping[str, Any], planted: Mapping[str, Any]) -> str:
+    if name in planted:
+        return "planted"
+    return "kernel" if name in kernels else "probe"
 
 
 class Launcher:
     """One loaded kernel with its arrays on the GPU."""
 
-    def __init__(self, kernel: Kernel, image: bytes) -> None:
+    def __init__(
+        self,
+        contract: LaunchContract,
+        grid: tuple[int, int, int],
+        arguments: Mapping[str, Any],
+        image: bytes,
+    ) -> None:
         import cupy
 
-        self.kernel, contract = kernel, kernel.contract
-        self.arrays: dict[str, Any] = {n: cupy.asarray(a) for n, a in kernel.arguments.items()}
+        self.contract, self.arguments = contract, arguments
+        self.arrays: dict[str, Any] = {n: cupy.asarray(a) for n, a in arguments.items()}
         described = {
             n: ArrayDescription(str(a.dtype), a.shape, a.strides, int(a.data.ptr), a.dtype.itemsize)
             for n, a in self.arrays.items()
         }
         parameters = Parameters(contract)
-        parameters.write_layout(symbols(contract, dict(kernel.arguments)), described)
+        parameters.write_layout({}, described)
         parameters.write_addresses(*(int(self.arrays[t.name].data.ptr) for t in contract.tensors))
-        loaded = load_kernel(image, contract)
-        self.start = starter(loaded, contract, kernel.grid, parameters)
+        self.start = starter(load_kernel(image, contract), contract, grid, parameters)
 
     def run(self) -> dict[str, np.ndarray]:
         """The outputs of one launch over fresh arguments."""
         import cupy
 
-        for name, array in self.kernel.arguments.items():
+        for name, array in self.arguments.items():
             self.arrays[name].set(array)
         self.start(0)
         cupy.cuda.runtime.deviceSynchronize()
-        return {t.name: self.arrays[t.name].get() for t in self.kernel.contract.tensors if t.writes}
+        return {t.name: self.arrays[t.name].get() for t in self.contract.tensors if t.writes}
 
 
-def compare(kernel: Kernel, image: bytes, repeats: int) -> dict[str, Any]:
-    """How often the GPU's bits were the simulator's."""
-    result = kernel.run(banks=False)
-    launcher = Launcher(kernel, image)
-    same = 0
-    different: dict[str, list[int]] = {}
+def one(folder: Path, k: int, repeats: int) -> dict[str, Any]:
+    """Launch one stored kernel some times: how often the bits were the simulator's."""
+    entry = json.loads((folder / "index.json").read_text())[k]
+    stored = np.load(folder / f"{k}.npz")
+    arguments = {n[3:]: stored[n] for n in stored.files if n.startswith("in_")}
+    wanted = {n[4:]: stored[n] for n in stored.files if n.startswith("out_")}
+    image = (folder / f"{k}.cubin").read_bytes()
+    launcher = Launcher(from_plain(entry["contract"]), tuple(entry["grid"]), arguments, image)
+    same, different = 0, dict[str, list[int]]()
     for _ in range(repeats):
         found = launcher.run()
-        bad = [n for n in found if found[n].tobytes() != result.outputs[n].tobytes()]
+        bad = [n for n in found if found[n].tobytes() != wanted[n].tobytes()]
         same += not bad
         for name in bad:
-            a, b = (x.reshape(-1).view(np.uint8) for x in (found[name], result.outputs[name]))
-            different.setdefault(name, np.flatnonzero(a != b)[:8].tolist())
-    return {"clean": result.clean, "runs": repeats, "same": same, "first_different_bytes": different}
+            a, b = (x.reshape(-1).view(np.uint8) for x in (found[name], wanted[name]))
+            different[name] = np.flatnonzero(a != b)[:8].tolist()
+    return {"runs": repeats, "same": same, **({"first_different_bytes": different} if different else {})}
 
 
-def check(output: Path) -> int:
+def _process(command: list[str]) -> tuple[int, str]:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return 124, f"no end within {SECONDS} s"
+    return done.returncode, done.stdout + done.stderr
+
+
+def _apart(folder: Path, several: list[int]) -> dict[int, dict[str, Any]]:
+    """Some kernels in a process of their own; after one that faults the others get another process."""
+    found: dict[int, dict[str, Any]] = {}
+    while several:
+        command = [sys.executable, "-m", "tests.gpu.async_copies", "some", str(folder)]
+        code, text = _process([*command, *map(str, several)])
+        lines = text.strip().splitlines() or [f"ended with {code}"]
+        made = [json.loads(x) for x in lines if x.startswith("{")]
+        found |= dict(zip(several, made, strict=False))
+        if len(made) < len(several):
+            found[several[len(made)]] = {"runs": 0, "same": 0, "error": lines[-1]}
+        several = several[len(made) + 1 :]
+    return found
+
+
+def run(folder: Path, output: Path) -> int:
     """Every kernel; the number that differ."""
     started = time.perf_counter()
-    kernels = {name: make() for name, make in KERNELS.items()}
-    images = compiled(kernels)
-    found: dict[str, Any] = {}
-    for name, kernel in kernels.items():
-        found[name] = compare(kernel, images[name].cubin, REPEATS)
-        print(name, found[name], flush=True)
-    wrong = [n for n, f in found.items() if f["same"] != f["runs"] or not f["clean"]]
-    report = {
-        "gpu": gpu(),
-        "nvrtc": list(nvrtc.version()),
-        "seconds": round(time.perf_counter() - started, 1),
-        "wrong": wrong,
-        "kernels": found,
-    }
+    index = json.loads((folder / "index.json").read_text())
+    chosen = [k for k, entry in enumerate(index) if entry["group"] != "planted"]
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        parts = [chosen[first::PROCESSES] for first in range(PROCESSES)]
+        found = {k: f for some in pool.map(lambda p: _apart(folder, p), parts) for k, f in some.items()}
+    report: dict[str, Any] = {"gpu": gpu(), "nvrtc": list(nvrtc.version()), "repeats": REPEATS}
+    for group in ("kernel", "probe"):
+        report[f"{group}s"] = {index[k]["name"]: found[k] for k in chosen if index[k]["group"] == group}
+    wrong = [n for n, f in report["kernels"].items() if f["same"] != f["runs"] or not f["runs"]]
+    report |= {"wrong": wrong, "seconds": round(time.perf_counter() - started, 1)}
     output.write_text(json.dumps(report, indent=1) + "\n")
-    print("wrong:", wrong)
+    print(json.dumps(report))
     return len(wrong)
 
 
@@ -114,21 +174,58 @@ def gpu() -> str:
     return cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
 
 
-def plant(output: Path) -> int:
-    """Run each kernel with a race once; a tool that watches the process reports what it sees."""
-    kernels = {name: make() for name, make in PLANTED.items()}
-    images = compiled(kernels)
-    found: dict[str, Any] = {}
-    for name, kernel in kernels.items():
-        races = sorted({str(r.kind) for r in kernel.run(banks=False).races})
-        Launcher(kernel, images[name].cubin).run()
-        found[name] = {"entry": kernel.contract.entry, "simulator": races}
-        print(name, kernel.contract.entry, races, flush=True)
+# Beside racecheck --------------------------------------------------------------------------------
+
+BESIDE = ("plain copies", "ring", "multicast", "exchange", "named barriers", "load 2d f16 128B")
+"""Kernels without a race that the tool is shown too."""
+
+
+def race(folder: Path, output: Path) -> int:
+    """Planted races and clean kernels under compute-sanitizer's racecheck."""
+    index = json.loads((folder / "index.json").read_text())
+    chosen = [k for k, e in enumerate(index) if e["group"] == "planted" or e["name"] in BESIDE]
+    with ThreadPoolExecutor(PROCESSES + 6) as pool:
+        seen = list(pool.map(lambda k: _watched(folder, k), chosen))
+    found = {
+        index[k]["name"]: {"simulator": index[k]["races"], **tool}
+        for k, tool in zip(chosen, seen, strict=True)
+    }
     output.write_text(json.dumps(found, indent=1) + "\n")
+    print(json.dumps(found))
     return 0
 
 
+def _watched(folder: Path, k: int) -> dict[str, Any]:
+    tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    command = [tool, "--tool", "racecheck", "--racecheck-report", "analysis", "--print-limit", "20"]
+    worker = [sys.executable, "-m", "tests.gpu.async_copies", "once", str(folder), str(k)]
+    code, text = _process([*command, *worker])
+    lines = [x.removeprefix("========= ") for x in text.splitlines() if x.startswith("=========")]
+    told = [x for x in lines if x.startswith(("Error", "Warning", "Race", "RACECHECK", "Internal"))]
+    return {"code": code, "racecheck": told[:6] or [text.strip()[-300:]]}
+
+
+def main(arguments: list[str]) -> int:
+    """One of the commands above."""
+    match arguments:
+        case ["prepare", folder]:
+            prepare(Path(folder))
+            return 0
+        case ["run", folder, output]:
+            return run(Path(folder), Path(output))
+        case ["race", folder, output]:
+            return race(Path(folder), Path(output))
+        case ["some", folder, *numbers]:
+            for k in numbers:
+                print(json.dumps(one(Path(folder), int(k), REPEATS)), flush=True)
+            return 0
+        case ["once", folder, k]:
+            print(json.dumps(one(Path(folder), int(k), 1)))
+            return 0
+        case _:
+            print(__doc__)
+            return 2
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "planted":
-        sys.exit(plant(Path(sys.argv[2])))
-    sys.exit(check(Path(sys.argv[1])))
+    sys.exit(main(sys.argv[1:]))
