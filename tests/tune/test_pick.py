@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from phobos_nb.tune import pick as picking
@@ -30,6 +30,7 @@ tables = st.integers(1, 5).flatmap(
 )
 
 
+@settings(deadline=None)
 @given(tables, st.integers(1, 4))
 def test_no_set_of_that_size_is_better(times, most):
     """Dominated configurations left out and fewer taken where that costs nothing, it is still best."""
@@ -40,6 +41,7 @@ def test_no_set_of_that_size_is_better(times, most):
     assert found <= least(times, weights, most) + WORTH_ONE_MORE + 1e-12
 
 
+@settings(deadline=None)
 @given(tables, st.integers(1, 3))
 def test_the_heuristic_is_close_to_the_best(times, most):
     """Where not all sets can be tried: greedy and swaps, never worse than one member allowed less."""
