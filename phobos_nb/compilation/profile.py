@@ -40,18 +40,22 @@ MEASURED = (
 """What the frame has of the GPU's counts, in order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """One call as the GPU ran it and as the simulator did.
 
     launches: the GPU's counts per launch of the call. simulation: None where it was not asked for.
-    report: ncu's own file, for Nsight Compute's window; None where it was not kept.
+    report: ncu's own file, for Nsight Compute's window; None where it was not kept. kernel: its name.
     """
 
     source: Source
     launches: tuple[Measured, ...]
     simulation: SimulationResult | None
     report: Path | None
+    kernel: str = "kernel"
+
+    def __repr__(self) -> str:
+        return f"<Profile of {self.kernel}: {len(self.launches)} launch(es), see `frame()`>"
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -197,7 +201,7 @@ def profile(
     if simulated:
         modules, plan = [x.thread_module for x in taken.compilation.launches], taken.compilation.plan
         result = stages.simulate_plan(modules, plan, taken.arguments(), taken.call.grid)
-    return Profile(source, tuple(launches), result, path if report else None)
+    return Profile(source, tuple(launches), result, path if report else None, kernel.name)
 
 
 def _code(compilation: Compilation, text: Path) -> bytes:

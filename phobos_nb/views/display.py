@@ -16,6 +16,7 @@ from phobos_nb.views.svg import ruler
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.compilation import Compilation
+    from phobos_nb.compilation.profile import Profile
     from phobos_nb.lower.plan_shared_memory import SharedPlan
     from phobos_nb.tune.live import LiveSearch
     from phobos_nb.tune.result import Tuning
@@ -43,6 +44,15 @@ def show_shared_memory(plan: SharedPlan, *_: object) -> Bundle:
     memory = memory_of_plan(plan)
     picture = {"image/svg+xml": ruler(memory)} if memory.total else {}
     return {"text/plain": to_text(memory), **picture}
+
+
+def show_profile(profile: Profile, *_: object) -> Bundle:
+    """A call under ncu: per source line the GPU's counts beside the simulator's."""
+    from phobos_nb.views.profile import text, view_of
+    from phobos_nb.views.profile_html import page as profile_page
+
+    view = view_of(profile)
+    return {"text/plain": text(view), "text/html": profile_page(view)}
 
 
 def show_tuning(tuning: Tuning, *_: object) -> Bundle:
@@ -80,6 +90,7 @@ class BundleFormatter(Protocol):
 def register(formatter: BundleFormatter) -> None:
     """Tell a formatter how to show compilations and shared-memory plans."""
     formatter.for_type_by_name("phobos_nb.compilation.compilation", "Compilation", show_compilation)
+    formatter.for_type_by_name("phobos_nb.compilation.profile", "Profile", show_profile)
     formatter.for_type_by_name("phobos_nb.tune.result", "Tuning", show_tuning)
     formatter.for_type_by_name("phobos_nb.tune.shapes_result", "ShapesTuning", show_shapes)
     formatter.for_type_by_name("phobos_nb.tune.live", "LiveSearch", show_live_search)

@@ -1,0 +1,114 @@
+"""A profiled call as html without scripts: the kernel's text with counts beside every line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from phobos_nb.counts import counted
+from phobos_nb.views.highlight import pieces
+from phobos_nb.views.html import TAGS, style
+from phobos_nb.views.profile import Pair, ProfileLine, ProfileView
+
+
+def page(view: ProfileView) -> str:
+    """The whole profile as one html element."""
+    table = f"<thead>{_head(view)}</thead><tbody>{''.join(_rows(view))}</tbody>"
+    parts = [
+        f"<style>{style()}{rules()}</style>",
+        f"<pre class='sig'><b>{escape(view.name)}</b> under Nsight Compute</pre>",
+        f"<dl>{''.join(_facts(view))}</dl>",
+        f"<p>{escape(_legend(view), quote=False)}</p>",
+        f"<div class='prof'><table>{table}</table></div>",
+    ]
+    return f"<div class='ph'>{''.join(parts)}</div>"
+
+
+@cache
+def rules() -> str:
+    """The style sheet beside that of all views."""
+    return files("phobos_nb.views").joinpath("profile.css").read_text("utf-8")
+
+
+def _facts(view: ProfileView) -> Iterable[str]:
+    for name, (gpu, simulated) in view.totals.items():
+        remark = ""
+        if simulated is not None:
+            said = "simulated too" if gpu == simulated else f"simulated {simulated:,}"
+            remark = f" <small>({said})</small>"
+        yield f"<div><dt>{escape(name)}</dt><dd>{gpu:,}{remark}</dd></div>"
+
+
+def _legend(view: ProfileView) -> str:
+    if not view.simulated:
+        return "Sums over warps. The call was not simulated."
+    if not view.different:
+        return "Sums over warps. Every count of a line that is known is the simulator's too."
+    what = counted(view.different, "count")
+    return f"Sums over warps. {what} of a line, marked here, not the simulator's."
+
+
+def _head(view: ProfileView) -> str:
+    each = ("ncu", "simulator", "fewest") if view.simulated else ("ncu", "fewest")
+    span = len(each)
+    top = (
+        "<th class='r'>line</th><th>text</th><th>instructions</th><th class='r'>barriers</th>"
+        f"<th class='g' colspan={span}>shared wavefronts</th>"
+        f"<th class='g' colspan={span}>sectors of 32 bytes</th><th class='g'></th>"
+    )
+    below = "".join(f"<th class='{'r g' if i == 0 else 'r'}'>{n}</th>" for i, n in enumerate(each))
+    return (
+        f"<tr>{top}</tr><tr><th></th><th></th><th></th><th></th>{below}{below}<th class='g'></th></tr>"
+    )
+
+
+def _rows(view: ProfileView) -> Iterable[str]:
+    most = max((line.instructions for line in view.lines), default=0)
+    for line in view.lines:
+        if line.number or line.instructions:
+            yield _row(view, line, most)
+
+
+def _row(view: ProfileView, line: ProfileLine, most: int) -> str:
+    code = escape(line.text) if not line.number else _code(line.text)
+    pairs = "".join(_pair(view, pair) for pair in (line.wavefronts, line.sectors))
+    notes = "; ".join(line.notes)
+    idle = "" if line.instructions else " class='z'"
+    return (
+        f"<tr{idle}><td class='r q'>{line.number or ''}</td><td class='code'>{code}</td>"
+        f"<td>{_bar(line, most)}</td><td class='r'>{line.barriers or ''}</td>{pairs}"
+        f"<td class='g note'>{escape(notes, quote=False)}</td></tr>\n"
+    )
+
+
+def _code(text: str) -> str:
+    return "".join(
+        f"{opening}{escape(piece, quote=False)}{closing}"
+        for kind, piece in pieces(text, "phobos")
+        for opening, closing in [TAGS.get(kind) or (f"<span class={kind}>", "</span>")]
+    )
+
+
+def _bar(line: ProfileLine, most: int) -> str:
+    if not line.instructions:
+        return ""
+    width = max(2, round(100 * line.instructions / most))
+    return f"<span class='m' title=''><span style='width:{width}%'></span></span>{line.instructions:,}"
+
+
+def _pair(view: ProfileView, pair: Pair) -> str:
+    """The GPU's count, the simulator's and the fewest; a difference is marked in both."""
+    mark = " d" if pair.differs else ""
+    if pair.empty:
+        return "<td class='g'></td>" + "<td></td>" * (2 if view.simulated else 1)
+    simulated = ""
+    if view.simulated:
+        if not pair.compared:
+            simulated = "<td></td>"
+        elif pair.simulated is None:
+            simulated = "<td class='r q'>not known</td>"
+        else:
+            simulated = f"<td class='r{mark}'>{pair.simulated:,}</td>"
+    return f"<td class='r g{mark}'>{pair.gpu:,}</td>{simulated}<td class='r q'>{pair.fewest:,}</td>"
