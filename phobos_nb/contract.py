@@ -301,7 +301,8 @@ def from_plain(data: Mapping[str, Any]) -> LaunchContract:
 
 def variant_from_plain(data: Mapping[str, Any]) -> Variant:
     """The variant of which `asdict` made this; records before `thin` have none."""
-    return Variant(**{**data, "thin": tuple(data.get("thin", ()))})
+    known: dict[str, Any] = {**data, "thin": tuple(data.get("thin", ()))}
+    return Variant(**known)
 
 
 def plan_to_plain(plan: LaunchPlan) -> dict[str, Any]:

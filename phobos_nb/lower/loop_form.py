@@ -47,6 +47,9 @@ MASKED_SLICES = 8
 WORTH_UNROLLING = 32
 """Products a k-step below which unrolled masked copies cost more than they gain, by spills."""
 
+MANY_SUMS = 64
+"""Products a k-step from which copies of no bytes are cheaper than predicates."""
+
 DEEPEST = 3
 """Stages where copies are asynchronous; for four slices four, then places in the ring are constants."""
 
@@ -86,12 +89,13 @@ def choose_form(
 
     mode: how copies are made, "async" or "registers". masked: whether copies look at their place.
     wide: whether some move several elements. Masked copies that do are made past the last slice too, of
-    no bytes: at 4100 cubed that gained 4 % with tiles of 128 x 256 and 10 % with 64 x 256, with single
-    elements nothing.
+    no bytes, in loops of many sums: at 4100 cubed that gained up to 4 % with tiles of 128 x 256 and 10 %
+    with 64 x 256, at 4096 x 16 x 4096 it lost 20 %; with single elements it gained nothing.
     """
     slices = unrolled_slices(accumulators, depth, masked=masked) if mode == "async" else 1
     ring = picked(RINGS, "RING", constants)
-    default = GUARDS.index("zero_fill") if masked and wide and mode == "async" else 0
+    filled = masked and wide and mode == "async" and accumulators >= MANY_SUMS
+    default = GUARDS.index("zero_fill") if filled else 0
     return LoopForm(
         picked(ADDRESSES, "ADDRESS", constants),
         picked(GUARDS, "GUARD", constants, default),
