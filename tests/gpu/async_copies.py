@@ -39,7 +39,8 @@ SECONDS = 11
 def prepare(folder: Path) -> None:
     """Simulate and compile every kernel, and store what a GPU needs of it."""
     from phobos_nb.cuda.emit import emit
-    from tests.async_kernels import KERNELS, PLANTED, PROBES
+    from tests.async_faults import PLANTED
+    from tests.async_kernels import KERNELS, PROBES
 
     folder.mkdir(parents=True, exist_ok=True)
     kernels = {name: make() for name, make in {**KERNELS, **PROBES, **PLANTED}.items()}

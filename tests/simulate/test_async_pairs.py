@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from tests.async_kernels import (
+from tests.async_text import (
     BARRIER,
     COMMIT,
     FENCE,
