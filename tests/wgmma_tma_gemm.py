@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from phobos_nb.contract import TensorMap
-from tests.async_kernels import (
+from tests.async_text import (
     FIRST,
     PARITY,
     TICKS,

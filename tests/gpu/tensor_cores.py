@@ -22,7 +22,7 @@ import numpy as np
 from phobos_nb import target
 from phobos_nb.cuda import nvrtc
 from phobos_nb.cuda.emit import emit
-from tests import async_kernels, wgmma_gemm, wgmma_tma_gemm
+from tests import async_text, wgmma_gemm, wgmma_tma_gemm
 from tests.gpu import async_copies, wmma_fragments
 from tests.gpu.tensor_core_jobs import Job, classes, jobs
 
@@ -50,13 +50,13 @@ def code_of(text: str) -> str:
     return f"{digest(np.frombuffer(text.encode(), np.uint8))}.cubin"
 
 
-def gemms() -> dict[str, async_kernels.Kernel]:
+def gemms() -> dict[str, async_text.Kernel]:
     """The two GEMMs with random arguments."""
     plain, depth = wgmma_gemm.gemm(512), 512
     rng = np.random.Generator(np.random.PCG64(5))
     a, b = (rng.standard_normal(s).astype(np.float16) for s in ((128, depth), (depth, 128)))
     arguments = {"a": a.reshape(-1), "b": b.reshape(-1), "c": np.zeros(128 * 128, np.float32)}
-    copied = async_kernels.Kernel(plain.module, plain.contract, (1, 1, 1), arguments)
+    copied = async_text.Kernel(plain.module, plain.contract, (1, 1, 1), arguments)
     return {"asynchronous copies": copied, "tensor boxes": wgmma_tma_gemm.gemm(1024)}
 
 
@@ -139,7 +139,7 @@ def run(folder: Path, out: Path) -> None:
     print(json.dumps(report["kinds"]), json.dumps(whole), all(fragments.values()))
 
 
-def text_of(kernel: async_kernels.Kernel) -> str:
+def text_of(kernel: async_text.Kernel) -> str:
     """The CUDA text of a kernel."""
     return emit(kernel.module, target.get(CHIP)).text
 
