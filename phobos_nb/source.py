@@ -33,6 +33,11 @@ def shown_name(name: str) -> str:
     return re.sub(r"^cell-[0-9a-f]{8}$", "cell", name)
 
 
+def line_table_name(name: str) -> str:
+    """A file's name in a folder that is nowhere: `/phobos/softmax.ph`."""
+    return "/phobos/" + re.split(r"[/\\]", name)[-1]
+
+
 @dataclass(frozen=True)
 class Source:
     """One text with its name; line ends are normalised to LF when it is made.
@@ -66,6 +71,11 @@ class Source:
     def shown_name(self) -> str:
         """The name in messages."""
         return shown_name(self.name)
+
+    @property
+    def table_name(self) -> str:
+        """The name in line tables of machine code, which goes to other machines: without a folder."""
+        return line_table_name(self.name)
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from phobos_nb.cuda import nvrtc
 from phobos_nb.cuda.cache import Cache, key
 from phobos_nb.cuda.emit.source import CudaSource
 from phobos_nb.options import environment
-from phobos_nb.source import Source
+from phobos_nb.source import Source, line_table_name
 from phobos_nb.target import Target
 
 
@@ -17,14 +17,16 @@ def build(
 ) -> nvrtc.NvrtcResult:
     """Compile for a target, or take the cubin from the cache.
 
-    source: the kernel text that the `#line` directives name; store: default the user's cache. Raises
-    PhobosError PH600 (the text was refused) or PH601 (no NVRTC).
+    source: the kernel text that the `#line` directives name; store: default the user's cache. Line
+    tables name files of the folder /phobos, which is on no machine. Raises PhobosError PH600 (the text
+    was refused) or PH601 (no NVRTC).
     """
     arch, options = target.nvrtc_arch, nvrtc.OPTIONS
-    found = key(cuda.text, arch, options, nvrtc.version())
+    text = cuda.naming(source.name, source.table_name) if source else cuda.text
+    found = key(text, arch, options, nvrtc.version())
 
     def make() -> nvrtc.NvrtcResult:
-        return nvrtc.compile(cuda.text, arch, f"{cuda.entry}.cu", source=source)
+        return nvrtc.compile(text, arch, line_table_name(f"{cuda.entry}.cu"), source=source)
 
     return (store or default_cache()).get_or(found, make)
 

@@ -172,7 +172,7 @@ def _diagnostics(log: str, arch: str, source: Source | None) -> list[Diagnostic]
 
 def _span(source: Source | None, name: str, line: int) -> Span | None:
     """The whole line of the kernel text, without its indent; None when the error is elsewhere."""
-    if source is None or name != source.name:
+    if source is None or name not in (source.name, source.table_name):
         return None
     row = line - source.first_line
     if not 0 <= row < len(source.lines):

@@ -191,7 +191,9 @@ def _launch_listing(
     text: str = getattr(compilation, attribute)
     if attribute == "cuda":
         return Listing(title, language, _kernel_first(_cuda_lines(compilation), whole), whole)
-    return listing(title, language, text, compilation.source.name, whole=whole)
+    source = compilation.source
+    name = source.name if language == "mlir" else source.table_name
+    return listing(title, language, text, name, whole=whole)
 
 
 def _mixes(compilation: Compilation) -> dict[int, Mix]:
@@ -203,7 +205,7 @@ def _mixes(compilation: Compilation) -> dict[int, Mix]:
     except PhobosError as error:
         _absence(error)
         return {}
-    own = [i for i in code if i.file.endswith(compilation.source.name) and i.family not in PADDING]
+    own = [i for i in code if i.file == compilation.source.table_name and i.family not in PADDING]
     return {line: tuple(counts.most_common()) for line, counts in mix(own).items()}
 
 

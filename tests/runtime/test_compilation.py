@@ -178,3 +178,20 @@ def test_emitted_thread_mlir_is_verified_by_upstream(example):
     assert tool is not None
     done = subprocess.run([tool], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("kind", ["file", "cell"])
+def test_machine_code_names_no_folder_of_this_machine(kind, tmp_path, monkeypatch):
+    """Cubin and PTX go to other machines: no folder of the source, of the process or of its owner."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "some folder" / "mine.ph"
+    path.parent.mkdir()
+    path.write_text(EXAMPLES.joinpath("saxpy_fp32.ph").read_text("utf-8"), "utf-8")
+    (kernel,) = ph.load(path) if kind == "file" else ph.compile(path.read_text("utf-8"))
+    compilation = kernel.compile(chip="sm_90a", TILE=512)
+    here = [str(tmp_path), "some folder", str(Path.home()), str(Path(ph.__file__).parent)]
+    for folder in here:
+        assert folder.encode() not in compilation.cubin
+        assert folder not in compilation.ptx
+    assert b"/phobos" in compilation.cubin
