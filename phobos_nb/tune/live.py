@@ -68,6 +68,11 @@ class LiveSearch:
         return self._tuning is not None and bool(self._tuning.stopped)
 
     @property
+    def tuning(self) -> Tuning | None:
+        """The result once there is one; never waits."""
+        return self._tuning
+
+    @property
     def error(self) -> BaseException | None:
         """What ended the search instead of a result."""
         return self._error

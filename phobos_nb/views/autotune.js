@@ -38,12 +38,13 @@ class View {
     this.use = make("button", { class: "use" }, "Use");
     this.compare = make("button", { class: "compare" }, "Compare");
     this.hold = make("button", { class: "hold", title: "compare others with this one" }, "Hold");
-    this.exports = ["T4", "record"].map((kind) => make("button", { class: "export", "data-kind": kind }, `Export ${kind}`));
+    this.exports = ["configuration", "T4", "record"].map((kind) => make("button", { class: "export", "data-kind": kind }, kind));
     this.message = make("p", { class: "message", role: "status" });
     this.other = make("div", { class: "comparison" });
     this.failed = make("details", { class: "failures" });
-    const buttons = make("div", { class: "bar" }, this.use, this.compare, this.hold, ...this.exports);
-    const side = make("div", { class: "side" }, this.box, buttons, this.message);
+    const buttons = make("div", { class: "bar" }, this.use, this.compare, this.hold);
+    const files = make("div", { class: "bar", role: "group", "aria-label": "export" }, make("span", {}, "export"), ...this.exports);
+    const side = make("div", { class: "side" }, this.box, buttons, files, this.message);
     el.append(this.title, make("div", { class: "bar" }, this.meter, this.stop, this.resume, this.note), this.facts,
       make("div", { class: "bar" }, this.tabs, ...this.choices),
       make("div", { class: "main" }, make("div", { class: "left" }, this.chart, this.readout, this.legend), side),
@@ -69,7 +70,7 @@ class View {
     on(this.compare, "click", () => this.model.send({ do: "compare", labels: this.pair().map((p) => p.label) }));
     on(this.hold, "click", () => this.holdIt());
     on(this.other, "click", (e) => e.target.closest(".close") && this.model.send({ do: "compare", labels: [] }));
-    for (const button of this.exports) on(button, "click", () => this.model.send({ do: "export", kind: button.dataset.kind }));
+    for (const button of this.exports) on(button, "click", () => this.model.send({ do: "export", kind: button.dataset.kind, label: this.picked()?.label }));
   }
 
   // Choices --------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ class View {
     const measure = view.measures.find((m) => m.name === shown.y) ?? view.measures[0];
     this.context = { ...shown, svg: this.svg, view, measure, prefix: this.prefix, picked: this.picked()?.label,
       held: this.model.get("held"), used: this.model.get("used"), width: Math.max(320, this.chart.clientWidth - 2) };
-    this.context.height = this.context.width > 620 ? 380 : 320;
+    this.context.height = this.context.width > 540 ? 380 : 320;
     this.head(view, measure);
     this.options(view, shown);
     this.picture(shown.tab);
@@ -177,14 +178,14 @@ class View {
   }
 
   head(view, measure) {
-    const { stage, done, total, left, running, can_resume, problem } = this.model.get("progress");
+    const { stage, done, total, left, running, can_resume, problem, remark } = this.model.get("progress");
     const recorded = view.recorded ? make("small", {}, `recorded on ${view.recorded}`) : "";
     this.title.replaceChildren(make("b", {}, view.kernel), view.title.slice(view.kernel.length), recorded);
     this.meter.max = running && total ? total : view.total;
     this.meter.value = running && total ? done : view.points.length;
     const now = { first: `${done} of ${total}`, finals: `finals: round ${done} of ${total}` }[stage] ?? "starting";
     const soon = left === null || left === undefined ? "" : `, about ${duration(left)} left${stage === "first" ? ", then the finals" : ""}`;
-    this.note.textContent = problem || (running ? `${now}${soon}; ${view.headline}` : view.headline);
+    this.note.textContent = problem || (running ? `${now}${soon}; ${view.headline}` : [view.headline, remark].filter(Boolean).join("; "));
     this.note.classList.toggle("problem", Boolean(problem));
     this.stop.hidden = !running;
     this.resume.hidden = running || !can_resume;
@@ -215,7 +216,7 @@ class View {
     this.compare.textContent = held && pair[1]?.label === held ? "Compare with held" : "Compare with winner";
     this.hold.disabled = !point;
     this.hold.textContent = held && held === point?.label ? "Let go" : "Hold";
-    for (const button of this.exports) button.disabled = !point;
+    for (const button of this.exports) button.disabled = !point || (button.dataset.kind === "configuration" && point.ms === null);
     this.message.textContent = this.model.get("message");
   }
 

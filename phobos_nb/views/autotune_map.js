@@ -65,7 +65,7 @@ function tile(context, point, { x, y, cell, tall }, shade) {
   const group = mark(context, draw(svg, "g", {}), point, "cell");
   const rect = draw(group, "rect", box);
   const text = point.ms === null ? "\u2715 failed" : `${SIGNS[point.status]}${Number(valueOf(measure, point.ms).toPrecision(3))}`;
-  if (point.ms !== null) rect.style.fill = `color-mix(in srgb, var(--ph-accent) ${Math.round(65 * shade(point))}%, var(--ph-bg))`;
+  if (point.ms !== null) rect.style.fill = `color-mix(in srgb, var(--ph-accent) ${Math.round(65 * shade(point) ** 2)}%, var(--ph-bg))`;
   const short = point.ms === null ? "\u2715" : SIGNS[point.status];
   const fits = cell < 34 || (point.ms === null && cell < 52) ? short : text;
   const size = cell < 52 ? "font-size:11px" : "";

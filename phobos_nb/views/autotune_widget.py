@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.tune import records, t4
 from phobos_nb.tune.live import LiveSearch
+from phobos_nb.tune.records import Record
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.yardstick import measures_of
 from phobos_nb.views.autotune import AutotuneView, view_of_record
@@ -37,6 +39,30 @@ SECONDS_BETWEEN = 0.1
 
 SHARE = 0.2
 """Of its time a search spends at most on updates; a big space is shown less often."""
+
+
+SUFFIXES = {"T4": "t4.json", "record": "record.json", "configuration": "config.json"}
+"""Kinds of export with the ends of their files' names."""
+
+
+def configuration(record: Record, constants: Mapping[str, int]) -> dict[str, Any]:
+    """One configuration and what it was measured for, as JSON's types."""
+    identity = record.identity
+    about = {
+        "kernel": identity.kernel,
+        "extents": dict(identity.extents),
+        "dtypes": dict(identity.dtypes),
+    }
+    return {**about, "device": identity.device, "target": identity.target, "constants": dict(constants)}
+
+
+def line_of(record: Record, constants: Mapping[str, int]) -> str:
+    """The line of Python that fixes a configuration."""
+    return f"{record.identity.kernel}.specialize({_settings(constants)})"
+
+
+def _settings(constants: Mapping[str, int]) -> str:
+    return ", ".join(f"{n}={v}" for n, v in constants.items())
 
 
 def script() -> str:
@@ -106,7 +132,10 @@ class AutotuneWidget(anywidget.AnyWidget):
         search = self._search
         if not isinstance(search, LiveSearch):
             return {"stage": "", "done": 0, "total": 0, "left": None, "running": False}
-        now = search.pace
+        now, remark = search.pace, ""
+        found = search.tuning
+        if found is not None and not found.fresh and not search.recorded:
+            remark = f"known from the search of {found.record.date}"
         return {
             "stage": now.stage,
             "done": now.done,
@@ -114,6 +143,7 @@ class AutotuneWidget(anywidget.AnyWidget):
             "left": now.seconds_left,
             "running": search.running,
             "can_resume": search.can_resume,
+            "remark": remark,
             "problem": "" if search.error is None else f"the search ended: {search.error}",
         }
 
@@ -138,7 +168,7 @@ class AutotuneWidget(anywidget.AnyWidget):
         if self._kernel is not None:
             self._kernel.use(**constants)
             self.used = label
-            settings = ", ".join(f"{n}={v}" for n, v in constants.items())
+            settings = _settings(constants)
             self.message = f"calls use it now, as after {self._kernel.name}.use({settings})"
 
     def use_no_longer(self) -> None:
@@ -161,20 +191,28 @@ class AutotuneWidget(anywidget.AnyWidget):
         if self._kernel is not None:
             self._in_background(lambda: self._compare_code(labels))
 
-    def export(self, kind: str, folder: Path | None = None) -> Path:
-        """Write all configurations as a "T4" file or as this package's own "record"; returns where."""
+    def export(self, kind: str, label: str = "", folder: Path | None = None) -> Path:
+        """Write a file and say where it is, by default in the notebook's folder.
+
+        kind: "T4" or "record" for all configurations, "configuration" for the constants of `label`, by
+        default the winner's.
+        """
         record = self._search.record
         sizes = "x".join(str(v) for v in record.identity.extents.values())
-        suffix = {"T4": "t4.json", "record": "record.json"}[kind]
-        path = (folder or Path.cwd()) / f"{record.identity.kernel}-{sizes}.{suffix}"
-        (t4 if kind == "T4" else records).write(record, path)
+        path = (folder or Path.cwd()) / f"{record.identity.kernel}-{sizes}.{SUFFIXES[kind]}"
         self.message = f"written: {path}"
+        if kind == "configuration":
+            constants = self._constants(label) if label else dict(record.best or {})
+            path.write_text(json.dumps(configuration(record, constants), indent=1) + "\n", "utf-8")
+            self.message += f"; in Python: {line_of(record, constants)}"
+        else:
+            (t4 if kind == "T4" else records).write(record, path)
         return path
 
-    def _export(self, kind: str) -> None:
+    def _export(self, kind: str, label: str) -> None:
         """As a button does it: what goes wrong is shown, there is no cell to raise it in."""
         try:
-            self.export(kind)
+            self.export(kind, label)
         except OSError as error:
             self.message = f"not written: {error}"
 
@@ -193,7 +231,7 @@ class AutotuneWidget(anywidget.AnyWidget):
         elif what == "compare":
             self.compare([str(name) for name in content.get("labels", ())])
         elif what == "export":
-            self._export(str(content.get("kind")))
+            self._export(str(content.get("kind")), str(content.get("label", "")))
         elif what == "stop" and isinstance(search, LiveSearch):
             search.stop()
         elif what == "resume" and isinstance(search, LiveSearch):

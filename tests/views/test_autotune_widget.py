@@ -9,6 +9,7 @@ import time
 import weakref
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import phobos_nb as ph
@@ -169,6 +170,34 @@ def test_exports_say_where_they_are(tmp_path, monkeypatch):
     assert len(t4.read(path)) == 64
     press(widget, do="export", kind="record")
     assert records.read(tmp_path / "gemm-512x512x512.record.json").best == {"M": 128, "N": 256, "K": 8}
+
+
+def test_a_picked_configuration_is_exported_with_a_line_of_python(tmp_path, monkeypatch):
+    """Its constants and what they were measured for; a failed one is refused."""
+    monkeypatch.chdir(tmp_path)
+    widget = AutotuneWidget(replay(record()))
+    press(widget, do="export", kind="configuration", label="K=8 M=128 N=64")
+    path = tmp_path / "gemm-512x512x512.config.json"
+    assert widget.message == f"written: {path}; in Python: gemm.specialize(M=128, N=64, K=8)"
+    kept = json.loads(path.read_text())
+    assert kept["constants"] == {"M": 128, "N": 64, "K": 8}
+    assert (kept["device"], kept["extents"]["M"]) == ("Example GPU", 512)
+    with pytest.raises(KeyError):
+        widget.export("configuration", "K=4 M=256 N=256")
+
+
+def test_a_search_that_was_known_already_says_so(tmp_path, monkeypatch):
+    """Nothing was measured: all points are of the record, whose date is told."""
+    monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
+    (kernel,) = ph.compile(GEMM.replace("[32, 256]", "[32, 64]").replace("[4, 32]", "[4, 4]"))
+    x = np.ones(512, np.float32)
+    for remark in ("", "known from the search of 2"):
+        live = ph.autotune_live(kernel, x, x.copy(), rounds=3, samples=2, isolate=False)
+        widget = AutotuneWidget(live)
+        live.result(60)
+        wait_until(lambda w=widget: not w.progress["running"])
+        assert widget.progress["remark"].startswith(remark)
+        assert bool(widget.progress["remark"]) == bool(remark)
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):
