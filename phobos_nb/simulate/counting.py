@@ -76,6 +76,27 @@ def count_bulk(
     counts.add((lines, -(-whole // LINE), sectors, -(-whole // SECTOR)))
 
 
+WAVEFRONT = 128
+"""Bytes of a wavefront of an asynchronous product."""
+
+
+def count_product(m: Machine, op: int, memory: Memory, size: int, elements: int, warps: int) -> None:
+    """Add an asynchronous product of some warps that reads `elements` elements of shared memory.
+
+    Its wavefronts are its bytes by 128, whatever the layout: so ncu counted 25 of them on an H200, all
+    swizzles, both directions, 8 to 256 columns (tests/simulate/data/matrix_wavefronts_h200.jsonl).
+    """
+    if not m.watch.banks:
+        return
+    counts = m.recorder.access(op, "wgmma", "shared", memory.name, 0, size)
+    record = counts.record
+    record.executions += warps
+    record.elements += elements
+    record.bytes += elements * size
+    wavefronts = -(-elements * size // WAVEFRONT)
+    counts.add((wavefronts, wavefronts))
+
+
 def _moved(live: Bools | None, count: int, elements: int) -> int:
     """The number of live elements."""
     if live is None:

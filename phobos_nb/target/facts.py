@@ -36,12 +36,14 @@ class TensorCore:
     """How a tensor core adds products of floats.
 
     block_bytes: bytes of operand along k whose products join the accumulator in one sum.
-    fraction_bits: bits kept below the largest exponent in that sum. wmma_tf32_bytes: the same as
+    fraction_bits: bits kept below the largest exponent in that sum, or below lowest_exponent if that is
+    larger (MS says that zeros count as -126; on an H200 it is -133). wmma_tf32_bytes: the same as
     block_bytes for tf32 through WMMA. measured: on hardware here, else from the literature.
     """
 
     block_bytes: int
     fraction_bits: int
+    lowest_exponent: int = -126
     wmma_tf32_bytes: int = 16
     measured: bool = False
 

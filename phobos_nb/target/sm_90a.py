@@ -24,7 +24,7 @@ TARGET = Target(
     shared_unit=128,  # OC
     features=HOPPER | {"fp8"},
     fma={"f32": 128, "f64": 64, "tensor.f16": 2048},  # TP; WP: 4 tensor cores of 512 FMA
-    tensor_core=TensorCore(32, 25, measured=True),  # H200, and MS
+    tensor_core=TensorCore(32, 25, lowest_exponent=-133, measured=True),  # H200, and MS
     cards=(
         Card("H100-SXM5-80GB", 132, 1980, 50 * KIB * KIB, 3352),
         Card("H200-SXM-141GB", 132, 1980, 50 * KIB * KIB, 4800),

@@ -2,6 +2,7 @@
 
     python -m tests.gpu.tensor_cores prepare build/tensor_cores              # anywhere: code, and sums
     python -m tests.gpu.tensor_cores run build/tensor_cores OUT.json         # on an H200
+    python -m tests.gpu.tensor_cores compare build/tensor_cores OUT.json     # anywhere: the verdict anew
 
 `prepare` compiles every kernel and simulates it; the GPU makes the same inputs again and compares. An
 output that differs is written beside OUT.json. Then come two whole GEMMs on wgmma, one fed by
@@ -144,6 +145,26 @@ def text_of(kernel: async_text.Kernel) -> str:
     return emit(kernel.module, target.get(CHIP)).text
 
 
+def compare(folder: Path, out: Path) -> None:
+    """Hold a GPU's hashes against those of `prepare`, after the simulator has changed."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    report = json.loads(out.read_text())
+    different: list[str] = []
+    for total in report["kinds"].values():
+        total["launches_equal"] = 0
+    for row in manifest["launches"]:
+        found = report["launches"][row["name"]]
+        if found["inputs"] != row["inputs"]:
+            raise RuntimeError(f"{row['name']}: the GPU had other inputs")
+        equal = found["outputs"] == row["wanted"]
+        report["kinds"][row["kind"]]["launches_equal"] += equal
+        different += [] if equal else [row["name"]]
+    report["different"] = different
+    report["command"] += "; compared with the simulator afterwards: compare"
+    out.write_text(json.dumps(report, indent=1) + "\n")
+    print(report["kinds"], different)
+
+
 def launch(cupy: Any, folder: Path, row: dict[str, Any], job: Job) -> np.ndarray:
     """One launch; the tensor that it wrote."""
     function = cupy.RawModule(path=str(folder / row["code"])).get_function(row["entry"])
@@ -158,12 +179,14 @@ def launch(cupy: Any, folder: Path, row: dict[str, Any], job: Job) -> np.ndarray
 
 
 def main() -> None:
-    """`prepare FOLDER` or `run FOLDER OUT`."""
+    """`prepare FOLDER`, `run FOLDER OUT` or `compare FOLDER OUT`."""
     what, folder, *rest = sys.argv[1:]
     if what == "prepare":
         prepare(Path(folder))
-    else:
+    elif what == "run":
         run(Path(folder), Path(rest[0]))
+    else:
+        compare(Path(folder), Path(rest[0]))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
 """Shared-memory wavefronts against counts that ncu took on an H200, and worked cases."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from phobos_nb.simulate.banks import NOT_KNOWN, fewest_wavefronts, wavefronts
+from tests.simulate.test_wgmma import Operands
+from tests.tensor_core_kernels import Wgmma, wgmma_kernel
 
 COUNTS = [
     json.loads(line)
@@ -64,3 +67,38 @@ def test_inactive_lanes_cost_nothing():
     active = np.arange(32)[None] < 3
     assert wavefronts(addresses, active, 4, "store").tolist() == [3]
     assert wavefronts(addresses, ~ALL, 16, "load").tolist() == [0]
+
+
+MATRIX = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "matrix_wavefronts_h200.jsonl")
+    .read_text()
+    .splitlines()
+]
+MOVES = [c for c in MATRIX if "rows" in c]
+
+
+@pytest.mark.parametrize("kernel", sorted({c["kernel"] for c in MOVES}))
+def test_moves_of_tiles_equal_ncu(kernel):
+    """For every pattern of row addresses the rule gives what ncu counted of ldmatrix and stmatrix."""
+    chosen = [c for c in MOVES if c["kernel"] == kernel]
+    tiles = int(kernel.split("_x")[1][0])
+    active = np.broadcast_to(np.arange(32) < 8 * tiles, (len(chosen), 32))
+    kind = "matrix" if kernel.startswith("ld") else "matrix_store"
+    got = wavefronts(16 * np.array([c["rows"] for c in chosen]), active, 16, kind)
+    assert got.tolist() == [c["wavefronts"] for c in chosen]
+
+
+def test_products_of_warpgroups_equal_ncu():
+    """What a wgmma adds to the shared wavefronts of its kernel is its bytes by 128, in 25 layouts."""
+    rest = set()
+    for count in MATRIX[len(MOVES) :]:
+        columns = int(re.search(r"n(\d+)", count["kernel"]).group(1))
+        case = Wgmma(columns, "f16", "f32", in_registers="registers" in count["kernel"])
+        operands = Operands(case)
+        result = wgmma_kernel(case, len(operands.image)).run(**operands.arguments(case))
+        (access,) = [a for a in result.accesses if a.kind == "wgmma"]
+        rest.add(count["all_shared_wavefronts"] - access.wavefronts)
+        assert access.wavefronts == access.fewest_wavefronts == access.bytes // 128
+    assert len(MATRIX) - len(MOVES) == 25
+    assert rest == {334}

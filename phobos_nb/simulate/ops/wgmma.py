@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from phobos_nb.ir.dialects.nvvm_wgmma import WgmmaWaitGroupOp
 from phobos_nb.ir.dialects.wgmma import WgmmaDescriptorOp, WgmmaOp, WgmmaWaitOp
 from phobos_nb.simulate import warpgroups
+from phobos_nb.simulate.counting import count_product
 from phobos_nb.simulate.descriptors import (
     RESERVED,
     Descriptor,
@@ -111,6 +112,7 @@ def _product(d: Decoder, op: Operation) -> Step:
             left = p.operands(_left(_lanes(v[a], s, lanes), group), negate=p.negate[0])
         else:
             left = _from_memory(m, s, lanes, v[a], p, 0, group)
+        _count(m, s, lanes, p, registers)
         start = _accumulator(_lanes(v[acc], s, lanes), group)
         if scale is not None:
             added = np.broadcast_to(v[scale], (s.count,))[lanes].reshape(-1, group * WARP)[:, :1, None]
@@ -289,6 +291,14 @@ def _problem(bits: int, end: int, size: int) -> str:
     if end > size:
         return f"it reads up to byte {end} of {size}"
     return ""
+
+
+def _count(m: Machine, s: Strand, lanes: Ints, p: Product, registers: bool, /) -> None:
+    """Count what the warps read: each its rows of a, the first of a warpgroup b for all four."""
+    warps = s.warp[lanes[::WARP]]
+    left = 0 if registers else ROWS_OF_WARP * len(warps)
+    right = p.columns * int((warps % WARPS == 0).sum())
+    count_product(m, p.op, m.shared, p.operand.itemsize, (left + right) * p.depth, len(warps))
 
 
 # Order -------------------------------------------------------------------------------------------
