@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ def view_of(compilation: Compilation) -> CompilationView:
     """
     brief = brief_of(compilation)
     noted = replace(brief, listings=tuple(_listings(compilation)))
-    return noted.with_notes(_absences(compilation))
+    return noted.with_notes(_absence_of("PH602", compilation.start_disassembly))
 
 
 def brief_of(compilation: Compilation) -> CompilationView:
@@ -52,8 +52,8 @@ def brief_of(compilation: Compilation) -> CompilationView:
         parameters=tuple(map(_parameter, compilation.typed.parameters)),
         facts=facts_of(compilation),
         notes=(
-            *(_note(d, compilation.source) for d in compilation.notes),
-            *map(_loop_note, compilation.loops),
+            *remarks_of(compilation),
+            *_absence_of("PH601", lambda: compilation.code),
         ),
         memory=memory_of(compilation),
         barriers=tuple(b for launch in compilation.launches for b in _barriers(compilation, launch)),
@@ -135,19 +135,23 @@ def _loop_note(loop: LoopReport) -> Note:
     return Note("note", text, loop.line or None)
 
 
-def _absences(compilation: Compilation) -> Iterator[Note]:
-    """One line for a back end that is not installed, with what to install."""
+WITHOUT = {
+    "PH601": "NVRTC there is no PTX and no machine code",
+    "PH602": "nvdisasm there is no SASS",
+}
+"""What is missing where a back end is not installed, by the code of its absence."""
+
+
+def _absence_of(code: str, run: Callable[[], object]) -> Iterator[Note]:
+    """One line for one back end if it is not installed, with what to install."""
     try:
-        compilation.start_disassembly()
+        run()
     except PhobosError as error:
         _absence(error)
         found = error.diagnostics[0]
-        what = {
-            "PH601": "NVRTC there is no PTX and no machine code",
-            "PH602": "nvdisasm there is no SASS",
-        }
-        command = found.help.partition(", that is")[0]
-        yield Note("note", f"without {what[found.code]}: {command}")
+        if found.code == code:
+            command = found.help.partition(", that is")[0]
+            yield Note("note", f"without {WITHOUT[code]}: {command}")
 
 
 def _listings(compilation: Compilation) -> Iterator[Listing]:

@@ -126,6 +126,7 @@ class Looked:
 
     def __init__(self, kernel: Kernel, values: Mapping[str, Any], grid: Any) -> None:
         self.kernel, self.grid = kernel, grid
+        self._kernels: dict[str, Kernel] = {}
         self.there = on_device(kernel, values)
         self.values = dict(values) if self.there else host_values(values)
         self.place: Place = Gpu(values, kernel.parameters) if self.there else Host()
@@ -152,7 +153,10 @@ class Looked:
 
     def solved(self, constants: Mapping[str, int]) -> tuple[Kernel, SolvedCall, Compilation]:
         """The kernel with constants fixed, and the call of it as the arrays' place has it."""
-        kernel = self.kernel.specialize(**(constants or self.chosen))
+        wanted = dict(constants or self.chosen)
+        name = label(wanted)
+        kernel = self._kernels.get(name) or self.kernel.specialize(**wanted)
+        self._kernels[name] = kernel
         named = {n: n if n in self.call.arrays else v for n, v in self.values.items()}
         configuration = resolve(kernel.options)
         return kernel, *kernel.compiled_call(named, self.call.arrays.get, self.grid, configuration)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -315,6 +317,26 @@ def test_a_slow_measurement_holds_no_move_up(sliders: Sliders) -> None:
     assert view.roofline is not None
     assert view.roofline.points[-1].microseconds == 64e3
     assert [p.label for p in view.roofline.points].count(view.label) == 1
+
+
+WITHOUT_NVRTC = """
+import sys
+sys.modules["cuda.bindings.nvrtc"] = None  # as if it were not installed
+import phobos_nb
+from phobos_nb.views.roofline_arguments import call_values
+from phobos_nb.views.sliders_job import compiled
+from phobos_nb.views.roofline_of import Looked
+kernel = phobos_nb.compile("kernel k(A: tensor<f32>[N]) {\\n  A[0] = 1.0\\n}").k
+found = compiled(Looked(*call_values(kernel, (), {})[:2], 1), {})
+print(found.failed or "no failure", found.compiled, [n.text for n in found.view.notes])
+"""
+
+
+def test_without_nvrtc_the_rest_is_shown() -> None:
+    """No machine code is no failure: a note says what to install."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_NVRTC], capture_output=True, text=True)
+    assert done.stdout.startswith("no failure None"), done.stderr
+    assert "without NVRTC there is no PTX and no machine code" in done.stdout
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
