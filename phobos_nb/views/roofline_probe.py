@@ -84,6 +84,14 @@ def _file(device: str) -> Path:
     return chosen / "roofs" / f"{plain}-{__version__}.json"
 
 
+def measured_on(target: Target, ordinal: int) -> Roofs:
+    """The roofs of a GPU by its number, for a process of its own."""
+    from phobos_nb.cuda.driver import cupy
+
+    cupy().cuda.Device(ordinal).use()
+    return measured_roofs(target)
+
+
 def known_roofs(device: str) -> Roofs | None:
     """What was measured before of a GPU by its name; a file that is damaged counts as none."""
     path = _file(device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import statistics
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,13 +13,21 @@ from phobos_nb.tune.autotune import Session
 from phobos_nb.tune.compile_job import Compiled
 from phobos_nb.tune.gemm_peers import recognise
 from phobos_nb.tune.outcome import Failed
+from phobos_nb.tune.pool import Caller
 from phobos_nb.tune.runner import LiveRunner
 from phobos_nb.tune.settings import Settings
 from phobos_nb.tune.snapshot import take
 from phobos_nb.tune.statistics import estimate
-from phobos_nb.tune.worker import Worker
+from phobos_nb.tune.worker import RemoteError, Worker, WorkerCrashError, WorkerTimeoutError
 from phobos_nb.views.roofline_of import Looked
+from phobos_nb.views.roofline_probe import measured_on
+from phobos_nb.views.roofline_roofs import Roofs
 from phobos_nb.views.sliders import Timing
+
+LOG = logging.getLogger("phobos_nb")
+
+ROOF_SECONDS = 60.0
+"""The longest that measuring the roofs may take."""
 
 SAMPLES = 15
 """Timed calls of a configuration, and of each peer."""
@@ -66,6 +75,18 @@ class Stopwatch:
             }
             self._runner = runner
         return self._runner
+
+    def roofs(self) -> Roofs | None:
+        """The GPU's measured roofs, measured in another process if need be; None where that failed."""
+        worker = Worker(Caller, timeout=ROOF_SECONDS)
+        known = self._looked.target, self._looked.place.ordinal
+        try:
+            return worker.call("run", measured_on, known, {})
+        except (RemoteError, WorkerTimeoutError, WorkerCrashError) as error:
+            LOG.warning("roofs were not measured: %s", error)
+            return None
+        finally:
+            worker.close()
 
     def close(self) -> None:
         """End the bench's process; the next time starts another."""

@@ -59,6 +59,8 @@ def test_sliders_time_and_compare_with_cublas(cp: Any) -> None:
         assert view.roofline is not None
         assert view.roofline.points[-1].microseconds == view.timing.ms * 1e3
     assert first.timing.ms != second.timing.ms
+    assert second.roofline is not None
+    assert second.roofline.roofs.measured
     assert (c == before).all()
     sliders.use()
     gemm(a, b, c, 1.0, 0.5)

@@ -27,6 +27,7 @@ from phobos_nb.tune.outcome import Failed, Kind
 from phobos_nb.tune.pool import Caller
 from phobos_nb.tune.space import space_of
 from phobos_nb.views.roofline_arguments import call_values
+from phobos_nb.views.roofline_roofs import FMA, Roofs, nominal, with_measured
 from phobos_nb.views.sliders import SlidersView, Timing, status, text
 from phobos_nb.views.sliders_html import page
 from phobos_nb.views.sliders_session import Sliders
@@ -292,11 +293,19 @@ def test_moving_never_waits_for_a_compilation(sliders: Sliders) -> None:
 
 
 class SlowClock:
-    """In place of a GPU: takes two seconds for a time that tells configurations apart."""
+    """In place of a GPU: takes two seconds for a time that tells configurations apart.
+
+    Its measured roofs are twice the nominal ones.
+    """
 
     def time(self, compiled: Compiled) -> Timing:
         time.sleep(2.0)
         return Timing(float(compiled.constants["TILE_M"]))
+
+    def roofs(self) -> Roofs:
+        target = get("sm_90a")
+        base = nominal(target, target.cards[-1])
+        return with_measured(base, "a GPU", {r.name: 2 * r.rate for r in base.roofs}, "by hand")
 
     def close(self) -> None:
         """Nothing to end."""
@@ -305,6 +314,9 @@ class SlowClock:
 @pytest.mark.nvrtc
 def test_a_slow_measurement_holds_no_move_up(sliders: Sliders) -> None:
     """While one configuration is timed the next one compiles; old times are never shown as new ones."""
+    assert sliders.view.roofline is not None
+    roofs_before = sliders.view.roofline.roofs
+    assert not roofs_before.measured
     sliders._stopwatch = SlowClock()  # pyright: ignore - a GPU is not to be had
     seen = watched(sliders)
     sliders.move({"TILE_M": 128})
@@ -317,6 +329,8 @@ def test_a_slow_measurement_holds_no_move_up(sliders: Sliders) -> None:
     assert view.roofline is not None
     assert view.roofline.points[-1].microseconds == 64e3
     assert [p.label for p in view.roofline.points].count(view.label) == 1
+    assert view.roofline.roofs.measured
+    assert view.roofline.roofs.rate(FMA) == 2 * (roofs_before.rate(FMA) or 0)
 
 
 WITHOUT_NVRTC = """
