@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(parsed.run(parsed))
     except PhobosError as error:
         print(error, file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, OSError) else 1
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from phobos_nb.compilation.kernel import Kernel
-from phobos_nb.compilation.module import load_with
+from phobos_nb.compilation.module import load_with, without_kernel
 from phobos_nb.dtypes import SCALARS
 from phobos_nb.options import CompileOptions, Setting, split_settings
 
@@ -56,6 +56,9 @@ def kernels(parsed: argparse.Namespace) -> list[Kernel]:
     settings = split_settings(dict(parsed.constants))
     options = CompileOptions(parsed.chip, parsed.index_bits, parsed.debug, None, *settings)
     module = load_with(parsed.file, options)
+    if said := without_kernel(module):
+        print(f"error: {parsed.file}: {said}", file=sys.stderr)
+        raise SystemExit(2)
     if parsed.kernel is None:
         return list(module)
     if parsed.kernel not in module.kernels:

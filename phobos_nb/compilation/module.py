@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -12,17 +13,24 @@ from pathlib import Path
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import Program
 from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source, Span
 
 
 class Module:
-    """The kernels of one text, as attributes, by name in brackets, and in order when iterated."""
+    """The kernels of one text, as attributes, by name in brackets, and in order when iterated.
 
-    def __init__(self, source: Source, kernels: dict[str, Kernel]) -> None:
+    functions: the names of its functions.
+    """
+
+    def __init__(
+        self, source: Source, kernels: dict[str, Kernel], functions: Sequence[str] = ()
+    ) -> None:
         self.source = source
         self.kernels = kernels
+        self.functions = tuple(functions)
 
     def __getattr__(self, name: str) -> Kernel:
         try:
@@ -44,7 +52,7 @@ class Module:
         return [*super().__dir__(), *self.kernels]
 
     def __repr__(self) -> str:
-        return f"<Phobos module {self.source.name}: {', '.join(self.kernels)}>"
+        return f"<Phobos module {self.source.name}: {', '.join(self.kernels) or 'no kernel'}>"
 
 
 def load(
@@ -55,13 +63,48 @@ def load(
     debug: bool = False,
     **constants: Setting,
 ) -> Module:
-    """The kernels of a `.ph` file (UTF-8). Options are those of `compile`."""
-    return load_with(path, CompileOptions(chip, index_bits, debug, None, *split_settings(constants)))
+    """The kernels of a `.ph` file (UTF-8). Options are those of `compile`.
+
+    Raises `SourceFileError`, which is a `FileNotFoundError` too, where there is no such file.
+    """
+    options = CompileOptions(chip, index_bits, debug, None, *split_settings(constants))
+    return _told(load_with(path, options))
 
 
 def load_with(path: str | os.PathLike[str], options: CompileOptions) -> Module:
     """The kernels of a `.ph` file, with the options as one object."""
-    return module_of(Source(Path(path).read_text(encoding="utf-8"), str(path)), options)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SourceFileError(Path(path)) from None
+    return module_of(Source(text, str(path)), options)
+
+
+class SourceFileError(PhobosError, FileNotFoundError):
+    """There is no file at a path."""
+
+    def __init__(self, path: Path) -> None:
+        near = [p.name for p in path.parent.glob("*.ph")] if path.parent.is_dir() else []
+        help = did_you_mean(path.name, near)
+        super().__init__([Diagnostic("PH008", f"there is no file {path}", stage="load", help=help)])
+
+
+NO_KERNEL = "no kernel in this text"
+UNCALLED = "; its functions are checked where a kernel calls them"
+
+
+def without_kernel(module: Module) -> str:
+    """What to say of a text that has no kernel; empty where there is one."""
+    if module.kernels:
+        return ""
+    return NO_KERNEL + (UNCALLED if module.functions else "")
+
+
+def _told(module: Module) -> Module:
+    """The module, with a warning to the caller's caller where it has no kernel."""
+    if said := without_kernel(module):
+        warnings.warn(f"{module.source.shown_name}: {said}", stacklevel=3)
+    return module
 
 
 def compile(
@@ -78,7 +121,7 @@ def compile(
     Raises `PhobosError` with every error of the text. Code is generated when it is asked for.
     """
     options = CompileOptions(chip, index_bits, debug, None, *split_settings(constants))
-    return module_of(Source(text, name), options)
+    return _told(module_of(Source(text, name), options))
 
 
 def module_of(source: Source, options: CompileOptions) -> Module:
@@ -105,7 +148,7 @@ def _module(
     except PhobosError as error:
         raise _with_checks(source, options, error) from None
     kernels = kernels_of(program, options, time.perf_counter() - start)
-    return Module(source, {k.name: k for k in kernels})
+    return Module(source, {k.name: k for k in kernels}, [f.name for f in program.functions])
 
 
 def _with_checks(source: Source, options: CompileOptions, error: PhobosError) -> PhobosError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.kernel import Kernel
-from phobos_nb.compilation.module import module_of
+from phobos_nb.compilation.module import module_of, without_kernel
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.magic.faults import CellError
 from phobos_nb.magic.options import CellOptions, arguments_from
@@ -31,10 +31,13 @@ def define(
     Nothing enters the namespace unless every kernel of the cell compiles; a mistake raises `CellError`.
     """
     try:
-        kernels = list(module_of(source, options.compile))
+        module = module_of(source, options.compile)
+        kernels = list(module)
         views = [_quiet(k.compile()) if options.quiet else view_of(k.compile()) for k in kernels]
     except PhobosError as error:
         raise CellError(error) from None
+    if said := without_kernel(module):
+        yield {"text/plain": said}
     notes = {kernel.name: list(overwritten(namespace, kernel.name)) for kernel in kernels}
     namespace.update({kernel.name: kernel for kernel in kernels})
     for view in views:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from phobos_nb.contract import TensorParameter
+from phobos_nb.diagnostics import PhobosError
 from phobos_nb.dtypes import F32
 from phobos_nb.language import typed as t
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import all_expressions, statements
-from tests.language.programs import FLASH, GEMM, body, body_errors, errors, typed
+from tests.language.programs import FLASH, GEMM, body, body_errors, errors, placed, typed
 
 MATRIX = "A: tensor<f32>[M, N], B: tensor<f32>[M, 8], s: f32"
 
@@ -220,3 +221,15 @@ def test_declared_without_a_value_is_zero():
     assert isinstance(values[1], t.Fill)
     assert isinstance(values[2], t.Constant)
     assert values[2].value is False
+
+
+def test_an_unknown_function_is_reported_once_per_name() -> None:
+    """The first call of each name that is no function; later calls of it add nothing."""
+    text = (
+        "kernel k(A: tensor<f32>[N]) {\n  A[0] = foo(1.0)\n  A[1] = foo(2.0)\n"
+        "  A[2] = bar(A[0])\n  A[3] = foo(bar(1.0))\n}"
+    )
+    with pytest.raises(PhobosError) as caught:
+        typed(text)
+    places = [placed(d, caught.value.source) for d in caught.value.diagnostics]
+    assert places == [("PH101", 2, 10), ("PH101", 4, 10)]

@@ -39,3 +39,14 @@ def test_a_value_outside_the_list_is_noted() -> None:
     """PH409 for TILE_N = 48, which is no doubling of 32."""
     assert [code for code, _, _ in codes(typed(GEMM, TILE_N=48))] == ["PH409"]
     assert codes(typed(GEMM, TILE_N=64)) == []
+
+
+def test_an_uncalled_function_is_named_once() -> None:
+    """PH120 stands at the name of a function that no kernel reaches, with the first kernel alone."""
+    text = (
+        "fn a(x: f32) -> f32 { return b(x) }\nfn b(x: f32) -> f32 { return x }\n"
+        "fn c(x: f32) -> f32 { return d(x) }\nfn d(x: f32) -> f32 { return x }\n"
+        "kernel k(A: tensor<f32>[N]) { A[0] = a(1.0) }\nkernel l(A: tensor<f32>[N]) { A[0] = 1.0 }"
+    )
+    assert codes(typed(text, "k")) == [("PH120", 3, 4), ("PH120", 4, 4)]
+    assert codes(typed(text, "l")) == []

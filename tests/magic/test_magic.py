@@ -112,3 +112,10 @@ def test_dtypes_and_bools_are_values_too(cells: Cells) -> None:
     x = np.zeros(3, np.float32)
     cells.shell.user_ns["g"](x)
     assert x.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("options", ["", " --quiet"])
+def test_a_cell_of_comments_says_that_it_has_no_kernel(cells: Cells, options: str) -> None:
+    """Nothing is defined, and the cell tells why, quiet or not."""
+    (shown,) = cells.run(f"%%phobos{options}\n// to be written\n")
+    assert shown.data["text/plain"] == "no kernel in this text"

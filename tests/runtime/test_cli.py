@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import phobos_nb as ph
 from phobos_nb.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -138,3 +139,29 @@ def test_doctor_reports_without_a_gpu(capsys):
     assert code == 0
     assert "numpy" in out
     assert "target" in out
+
+
+def test_a_file_that_is_not_there_is_named_with_its_neighbour(tmp_path, capsys):
+    """PH008 and exit code 2; `load` raises a FileNotFoundError that IPython shows without our frames."""
+    (tmp_path / "softmax.ph").write_text("// nothing\n", "utf-8")
+    assert main(["emit", str(tmp_path / "sofmax.ph")]) == 2
+    assert "PH008" in capsys.readouterr().err
+    with pytest.raises(FileNotFoundError, match=r"did you mean `softmax.ph`") as caught:
+        ph.load(tmp_path / "sofmax.ph")
+    assert isinstance(caught.value, ph.PhobosError)
+    assert not [line for line in caught.value._render_traceback_() if "module.py" in line]
+
+
+def test_a_text_without_a_kernel_says_so(tmp_path, capsys):
+    """A command fails with code 2; `load` and `compile` warn at the caller's line."""
+    path = tmp_path / "empty.ph"
+    path.write_text("// nothing\n", "utf-8")
+    with pytest.raises(SystemExit) as stopped:
+        main(["emit", str(path)])
+    assert stopped.value.code == 2
+    assert "no kernel in this text" in capsys.readouterr().err
+    with pytest.warns(UserWarning, match="no kernel in this text") as warned:
+        ph.load(path)
+    assert warned[0].filename == __file__
+    with pytest.warns(UserWarning, match="its functions are checked where a kernel calls them"):
+        ph.compile("fn f(x: f32) -> f32 { return x }")

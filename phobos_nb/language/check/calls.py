@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phobos_nb.diagnostics import Stop
 from phobos_nb.dtypes import INDEX, SCALARS, DType, Kind
 from phobos_nb.language import numeric
 from phobos_nb.language.check import operators
@@ -62,6 +63,9 @@ def check_call(checker: Checker, node: CallExpression) -> Expr:
     if name in checker.builtins:
         whole = name in CLOSING and _reduces_whole(checker, node)
         return reduce_whole(checker, node) if whole else _builtin(checker, node)
+    if name in checker.unknown:
+        raise Stop(name)
+    checker.unknown.add(name)
     known = [*checker.builtins, *checker.functions, *SCALARS, *_FORMS, "print"]
     help = FOREIGN.get(name) or did_you_mean(name, known)
     raise checker.error("PH101", f"there is no function `{name}`", node.callee.span, help)

@@ -31,7 +31,8 @@ class Checker:
     The rules say what to do with each kind of syntax node; `check/rules.py` holds them.
 
     written: tensors that some statement of the kernel may write, so that loads of them are per lane.
-    definitions: what immutable variables were set to.
+    definitions: what immutable variables were set to. unknown: names of functions that are not there,
+    each reported once.
     """
 
     diagnostics: Diagnostics
@@ -46,6 +47,7 @@ class Checker:
     block: list[Statement] = field(default_factory=list[Statement])
     shared: list[SharedArray] = field(default_factory=list[SharedArray])
     definitions: dict[Variable, Expr] = field(default_factory=dict[Variable, Expr])
+    unknown: set[str] = field(default_factory=set[str])
     inlining: tuple[str, ...] = ()
     depth: int = 0
 

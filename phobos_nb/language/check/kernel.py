@@ -17,7 +17,7 @@ from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.configuration import Configuration, configure
 from phobos_nb.language.check.limits import check_sizes
 from phobos_nb.language.check.parameters import bind_constants, bind_parameters
-from phobos_nb.language.check.unused import warn_of_no_use
+from phobos_nb.language.check.unused import warn_of_no_use, warn_of_uncalled
 from phobos_nb.language.grid import infer_grid
 from phobos_nb.language.registry import Attributes, Builtins
 from phobos_nb.language.review import review
@@ -72,6 +72,7 @@ def check(
     diagnostics.raise_errors()
     review(typed, diagnostics)
     warn_of_no_use(kernel, typed, builtins, diagnostics)
+    warn_of_uncalled(program, kernel, diagnostics)
     for use in uses:
         if (review_use := attributes[use.name].review) is not None:
             review_use(typed, diagnostics)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.registry import Builtins
-from phobos_nb.language.tree import KernelNode, Name, ParameterNode, ShapedType
+from phobos_nb.language.tree import KernelNode, Name, ParameterNode, Program, ShapedType
 from phobos_nb.language.typed import Assert, Print, TypedKernel
 from phobos_nb.language.usage import written
 from phobos_nb.language.walk import statements
@@ -27,6 +27,22 @@ def warn_of_no_use(
     if not shows and not written(kernel.body, builtins):
         message = f"`{node.name}` stores nothing: no tensor holds what it computes"
         diagnostics.warn("PH213", message, node.name_span, help="store to a tensor: `A[i :+ n] = ...`")
+
+
+def warn_of_uncalled(program: Program, node: KernelNode, diagnostics: Diagnostics) -> None:
+    """Warn, with the first kernel, of functions that no kernel calls (PH120)."""
+    if node is not program.kernels[0]:
+        return
+    called = set(_names(tuple(k.body for k in program.kernels)))
+    reached: set[str] = set()
+    while left := [f for f in program.functions if f.name in called - reached]:
+        reached |= {f.name for f in left}
+        called |= set(_names(tuple(f.body for f in left)))
+    for function in program.functions:
+        if function.name not in reached:
+            message = f"no kernel calls `{function.name}`: it is not checked"
+            help = "a function is checked where it is called, with the types that it is given there"
+            diagnostics.warn("PH120", message, function.name_span, help=help)
 
 
 def _gives_an_extent(parameter: ParameterNode, node: KernelNode, named: set[str]) -> bool:
