@@ -74,7 +74,7 @@ class Load:
                 m.recorder.fault("bulk_copy", self.who.op, text, *place)
             target.write(values)
             access = [write, self.read] if k == 0 else [write]
-            self.group.land(m, cta, self.index, self.bytes, access)
+            self.group.land(m, self.who, cta, self.index, self.bytes, access)
 
 
 @dataclass

@@ -61,9 +61,14 @@ class MBarriers:
         self.pending[done] = self.count[done]
         self.handed[done] = self.gathered[done]
 
-    def land(self, m: Machine, cta: int, index: int, bytes_: int, access: list[UnderWay | None]) -> None:
-        """A bulk copy has moved its bytes."""
+    def land(
+        self, m: Machine, who: Issuer, cta: int, index: int, bytes_: int, access: list[UnderWay | None]
+    ) -> None:
+        """A bulk copy that a thread started has moved its bytes."""
         self.bytes[cta, index] -= bytes_
+        if self.bytes[cta, index] < -MOST_BYTES:
+            text = f"brings memory barrier {index} more than {MOST_BYTES} bytes that nothing expects"
+            m.recorder.fault("mbarrier", who.op, text, *m.shape.owner(who.number))
         self.landed.setdefault((cta, index), []).extend(access)
         self.complete(m)
 

@@ -101,6 +101,18 @@ def test_more_bytes_than_a_phase_can_count():
     assert ("mbarrier", "makes memory barrier 0 wait for more than 1048575 bytes") in faults(result)
 
 
+def test_more_bytes_than_can_be_owed():
+    """Copies whose bytes nothing expects run the count below its range."""
+    words = 57344
+    body = S + init([1]) + when("%first", load(f"%c{4 * words}") * 5) + wait("%c0", "%even", 1)
+    body = body.replace("memref<1024xi8", f"memref<{4 * words}xi8")
+    tensors = [("src", "i32", (words,), False), ("out", "i32", (256,), True)]
+    arguments = {"src": np.zeros(words, np.int32), "out": np.zeros(256, np.int32)}
+    made = kernel(PARITY + TICKS + FIRST + body, tensors, shared=4 * words, arguments=arguments)
+    text = "brings memory barrier 0 more than 1048575 bytes that nothing expects"
+    assert ("mbarrier", text) in faults(made.run())
+
+
 def test_every_thread_copies():
     """A copy that nobody elected a thread for is made by each of them: a race and too many bytes."""
     result = run(
