@@ -67,7 +67,8 @@ def _fma_f64(a: Any, b: Any, c: Any) -> Any:
     Source: S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
     using rounding to odd", IEEE Transactions on Computers 57(4), 2008.
     """
-    a, b, c = np.broadcast_arrays(*(np.asarray(v, F64) for v in (a, b, c)))
+    scalar = all(np.ndim(v) == 0 for v in (a, b, c))
+    a, b, c = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, F64)) for v in (a, b, c)))
     high, low = _exact_product(a, b)
     middle, least = _exact_sum(c, low)
     top, rest = _exact_sum(high, middle)
@@ -79,7 +80,7 @@ def _fma_f64(a: Any, b: Any, c: Any) -> Any:
         safe &= ((size > _SAFE[0]) & (size < _SAFE[1])) | (v == 0)
     for at in np.flatnonzero(~safe).tolist():
         found.flat[at] = _fma_of_fractions(*(float(v.flat[at]) for v in (a, b, c)))
-    return found if found.ndim else found[()]
+    return found[0] if scalar else found
 
 
 def _exact_product(a: Array, b: Array) -> tuple[Array, Array]:

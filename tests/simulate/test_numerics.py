@@ -1,6 +1,7 @@
 """Arithmetic as the GPU does it: widths, roundings, NaN, saturation, and what is reported."""
 
 import math
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -186,3 +187,31 @@ def test_shuffles(make):
         assert got == wanted, mode
     got = unary(make, text.replace("MODE", "idx"), values).outputs["out"].tolist()
     assert got == [v - v % 8 + 3 for v in range(64)]
+
+
+def test_fma_of_f64_is_correctly_rounded():
+    """Against exact fractions: cancellation, ties, and results at both ends of the range."""
+    rng = np.random.default_rng(8)
+    scale = rng.choice([-600, -520, -300, -30, 0, 30, 300, 500], (2000, 3))
+    a, b, c = (np.ldexp(rng.uniform(1, 2, 2000), scale[:, k]) for k in range(3))
+    c = np.where(rng.random(2000) < 0.5, -a * b * (1 + rng.integers(-2, 3, 2000) * 2.0**-52), c)
+    got = fma(a, b, c, np.dtype(np.float64))
+    for x, y, z, found in zip(a.tolist(), b.tolist(), c.tolist(), got.tolist(), strict=True):
+        if not math.isfinite(z):
+            assert found == z
+            continue
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        try:
+            wanted = float(exact)
+        except OverflowError:
+            wanted = math.inf if exact > 0 else -math.inf
+        assert found == wanted
+
+
+def test_fma_of_f64_with_infinite_products_and_zeros():
+    """A product above the range meets an infinite sum as the number it is; zeros keep their sign."""
+    f64 = np.dtype(np.float64)
+    assert fma(-1e300, 1e300, math.inf, f64) == math.inf
+    assert math.isnan(fma(math.inf, 0.0, 1.0, f64))
+    assert math.copysign(1, fma(-0.0, 1.0, -0.0, f64)) == -1
+    assert math.copysign(1, fma(-1.0, 1.0, 1.0, f64)) == 1
