@@ -59,7 +59,7 @@ def test_filler(statements: str, expected: list[tuple[str, int, int]]):
     """Filler warns where it reaches a reduction or dot that it changes, and nowhere else."""
     function = "fn f(x: tile<f32>[R, C]) -> tile<f32>[R, 1] {\nreturn rowmax(x) }"
     kernel = typed(f"kernel k({MATRIX}) {{\n{statements}\n}}\n{function}")
-    assert findings(kernel) == expected
+    assert [f for f in findings(kernel) if f[0] != "PH120"] == expected
 
 
 def test_the_warning_names_dimension_and_remedy():
