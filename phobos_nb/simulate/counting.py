@@ -56,7 +56,13 @@ def _first_byte(s: Strand, ref: Ref, where: Located) -> int:
 
 
 def count_bulk(
-    m: Machine, op: int, memory: Memory, dtype: DTypeLike, positions: Ints, copies: int
+    m: Machine,
+    op: int,
+    memory: Memory,
+    dtype: DTypeLike,
+    positions: Ints,
+    copies: int,
+    kind: str = "bulk_load",
 ) -> None:
     """Add one bulk copy to the counts of its tensor: the lines and sectors that its elements touch.
 
@@ -65,7 +71,7 @@ def count_bulk(
     if not m.watch.banks or memory.space != "global":
         return
     size = dtype.itemsize
-    counts = m.recorder.access(op, "bulk", "global", memory.name, len(positions), size)
+    counts = m.recorder.access(op, kind, "global", memory.name, len(positions), size)
     record = counts.record
     record.executions += 1
     record.elements += len(positions) * copies

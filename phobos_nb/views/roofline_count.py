@@ -93,8 +93,8 @@ class _Sums:
             self.flops[kind] = self.flops.get(kind, 0.0) + count * scale
         for access in result.global_accesses:
             moved = access.sectors * sector * scale
-            self.read += moved if access.kind != "store" else 0.0
-            self.written += moved if access.kind in ("store", "atomic") else 0.0
+            self.read += moved if access.kind not in ("store", "bulk_store") else 0.0
+            self.written += moved if access.kind in ("store", "atomic", "bulk_store") else 0.0
         for access in result.accesses:
             if access.space == "shared":
                 unknown = access.wavefronts is None

@@ -68,6 +68,16 @@ def test_a_box_is_stored_where_it_belongs(name):
     assert result.outputs["dst"].tobytes() == wanted.tobytes()
 
 
+def test_counts_of_bulk_copies():
+    """Elements that exist, the lines and sectors that they touch; twice the bytes for two CTAs."""
+    (found,) = KERNELS["load 2d f16 128B ragged"]().run().global_accesses[:1]
+    assert (found.kind, found.tensor, found.executions) == ("bulk_load", "src", 1)
+    assert (found.elements, found.bytes) == (36 * 40, 36 * 40 * 2)
+    assert (found.fewest_sectors, found.sectors) == (90, 36 * 3)
+    sent = next(a for a in KERNELS["multicast"]().run().accesses if a.tensor == "src")
+    assert (sent.kind, sent.executions, sent.elements) == ("bulk_load", 4, 2 * 61 * 64)
+
+
 def test_plain_copies():
     """Bytes in, doubled, and out, at offsets of their own in each CTA."""
     made = KERNELS["plain copies"]()

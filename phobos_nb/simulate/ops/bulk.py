@@ -170,7 +170,7 @@ def _tensor_store(d: Decoder, op: Operation) -> Step:
         there = landing(own, tensor.elements, from_.dtype.itemsize, tensor.swizzle)
         source = Elements(from_.memory, from_.dtype, at - own + there)
         target = Elements(tensor.tensor, from_.dtype, box.positions, box.inside)
-        count_bulk(m, index, tensor.tensor, from_.dtype, target.present, 1)
+        count_bulk(m, index, tensor.tensor, from_.dtype, target.present, 1, "bulk_store")
         start_store(m, issuer(s, lane, index), source, target)
 
     return _each(d, op.predicate, start)
@@ -240,7 +240,7 @@ def _plain_store(d: Decoder, op: Operation) -> Step:
         source = _run(m, s, lane, index, from_, flat_index(from_, v, src_indices), size)
         target = _run(m, s, lane, index, to, flat_index(to, v, dst_indices), size)
         if source is not None and target is not None:
-            count_bulk(m, index, to.memory, to.dtype, target.positions, 1)
+            count_bulk(m, index, to.memory, to.dtype, target.positions, 1, "bulk_store")
             start_store(m, issuer(s, lane, index), source, target)
 
     return _each(d, op.predicate, start)
