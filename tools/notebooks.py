@@ -11,6 +11,9 @@ from nbclient import NotebookClient
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
 def clean(notebook: nbformat.NotebookNode) -> None:
     """Drop what differs between machines and runs."""
     notebook.metadata = nbformat.from_dict(
@@ -19,6 +22,9 @@ def clean(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        for output in cell.get("outputs", []):
+            if "text/html" in output.get("data", {}):
+                output["data"].pop(WIDGET, None)  # its model is gone; the html beside it is shown
 
 
 def main(paths: list[str]) -> int:
