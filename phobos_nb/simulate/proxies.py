@@ -217,6 +217,8 @@ class _Look:
             )
 
     def _report(self, kind: RaceKind, records: Ints, bad: Bools) -> None:
+        if not bad.any():
+            return
         ops = np.where(bad, records >> OP_SHIFT & OP_MASK, -1)
         for other in np.unique(ops[bad]).tolist():
             first = int((ops == other).argmax())

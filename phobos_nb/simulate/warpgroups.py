@@ -68,8 +68,8 @@ def warpgroups_of(m: Machine) -> Warpgroups:
 
 def active_warps(s: Strand) -> Ints:
     """The CTA and warp of every warp with an active lane, [warps, 2]."""
-    lanes = s.active
-    return np.unique(np.stack([s.cta[lanes], s.warp[lanes]], 1), axis=0)
+    warps = np.stack([s.cta[::WARP], s.warp[::WARP]], 1)
+    return warps if s.mask is None else warps[s.mask.reshape(-1, WARP).any(1)]
 
 
 def fence(m: Machine, s: Strand) -> None:
