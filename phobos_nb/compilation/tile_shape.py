@@ -181,21 +181,9 @@ def _problem(
         return None
     thin = kernel.grid.thin(constants)
     dots, threads = [_cut(d, kernel, thin) for d in dot_shapes(kernel)], kernel.threads
+    narrow = _narrow(kernel, dots, extents)
     if constants.get("DIRECT", 1) and all(1 in (d.rows, d.columns) for d in dots):
-        return VectorProduct(
-            tiles=math.prod(kernel.grid.shape(extents)),
-            slice_bytes=sum(max(d.rows, d.columns) * d.depth * d.operand_bytes for d in dots),
-            slices=-(-_steps(kernel, extents) // dots[0].depth),
-            depth=dots[0].depth,
-            sms=sms,
-            bandwidth=_bytes_per_cycle(target, sms),
-            launch=LAUNCH,
-            narrow=any(n > 1 and n * d.operand_bytes % WIDEST for n in extents.values() for d in dots),
-            row_bytes=max(
-                (d.columns * d.operand_bytes for d in dots if d.columns > 1), default=LONG_ROW
-            ),
-        )
-    narrow = any(n * d.operand_bytes % WIDEST for n in extents.values() for d in dots)
+        return _vector_product(kernel, dots, extents, target, sms, narrow=narrow)
     tile = estimate(dots, threads, target, narrow=narrow)
     if tile.sums > target.registers_per_thread:
         return None
@@ -320,6 +308,36 @@ def _steps(kernel: TypedKernel, extents: Mapping[str, int]) -> int:
     """K-steps of one CTA: the product of the extents along which the grid does not step."""
     stepped = {term.extent for axis in kernel.grid.axes for term in axis}
     return max(1, math.prod(n for symbol, n in extents.items() if symbol not in stepped))
+
+
+def _vector_product(
+    kernel: TypedKernel,
+    dots: Sequence[DotShape],
+    extents: Mapping[str, int],
+    target: Target,
+    sms: int,
+    *,
+    narrow: bool,
+) -> VectorProduct:
+    """A product with a vector on the GPU."""
+    rows = [d.columns * d.operand_bytes for d in dots if d.columns > 1]
+    return VectorProduct(
+        tiles=math.prod(kernel.grid.shape(extents)),
+        slice_bytes=sum(max(d.rows, d.columns) * d.depth * d.operand_bytes for d in dots),
+        slices=-(-_steps(kernel, extents) // dots[0].depth),
+        depth=dots[0].depth,
+        sms=sms,
+        bandwidth=_bytes_per_cycle(target, sms),
+        launch=LAUNCH,
+        narrow=narrow,
+        row_bytes=max(rows, default=LONG_ROW),
+    )
+
+
+def _narrow(kernel: TypedKernel, dots: Sequence[DotShape], extents: Mapping[str, int]) -> bool:
+    """Whether rows of some tensor, as a fresh allocation lies, do not start at multiples of 16 bytes."""
+    rows = [extents.get(str(p.dims[-1]), 0) for p in kernel.tensor_parameters if p.dims]
+    return any(n > 1 and n * d.operand_bytes % WIDEST for n in rows for d in dots)
 
 
 def _l2_bytes(target: Target) -> int:
