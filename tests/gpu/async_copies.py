@@ -124,6 +124,8 @@ def one(folder: Path, k: int, repeats: int) -> dict[str, Any]:
         for name in bad:
             a, b = (x.reshape(-1).view(np.uint8) for x in (found[name], wanted[name]))
             different[name] = np.flatnonzero(a != b)[:8].tolist()
+    if different and entry["group"] == "probe":
+        return {"runs": repeats, "same": same, "bytes": {n: found[n].tobytes().hex() for n in different}}
     return {"runs": repeats, "same": same, **({"first_different_bytes": different} if different else {})}
 
 

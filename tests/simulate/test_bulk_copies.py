@@ -8,6 +8,7 @@ import pytest
 from phobos_nb.arguments.tensor_maps import encoding
 from phobos_nb.contract import TensorMap
 from phobos_nb.diagnostics import PhobosError
+from tests import async_kernels
 from tests.async_faults import deleted
 from tests.async_kernels import BOXES, KERNELS
 from tests.async_pipelines import product, ring, ring_sums
@@ -66,6 +67,15 @@ def test_a_box_is_stored_where_it_belongs(name):
         if all(0 <= i < n for i, n in zip(index, shape, strict=True)):
             wanted[index] = values[place]
     assert result.outputs["dst"].tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("way", ["load", "store"])
+def test_a_box_at_an_odd_place(way):
+    """The innermost coordinate lies at a multiple of 16 bytes; a GPU ends with an illegal instruction."""
+    build = async_kernels.box_load if way == "load" else async_kernels.box_store
+    result = build("f16", (100, 72), (64, 64), (3, 7), 128).run()
+    text = "needs a first coordinate at a multiple of 16 bytes, found byte 14"
+    assert ("misaligned", text) in {(f.kind, f.message) for f in result.faults}
 
 
 def test_counts_of_bulk_copies():

@@ -69,6 +69,17 @@ def _corner(v: list[Value], coordinates: list[int], lane: int) -> tuple[int, ...
     return tuple(at_lane(v[c], lane) for c in reversed(coordinates))
 
 
+def _corner_fits(
+    m: Machine, s: Strand, lane: int, op: int, map_: TensorMapValue, corner: tuple[int, ...]
+) -> bool:
+    """Whether a box begins where the engine can read, else a fault: an H200 ends with an illegal one."""
+    start = corner[-1] * map_.dtype.itemsize
+    if start % PIECE:
+        text = f"needs a first coordinate at a multiple of {PIECE} bytes, found byte {start}"
+        _fault(m, s, lane, op, "misaligned", text, map_.tensor.name)
+    return start % PIECE == 0
+
+
 def _reaches(m: Machine, s: Strand, lane: int, mask: Value, op: int) -> list[int]:
     """The CTAs of the chunk that a copy goes to: its own, or those of the cluster that a mask names."""
     own = int(s.cta[lane])
@@ -120,7 +131,10 @@ def _tensor_load(d: Decoder, op: Operation) -> Step:
         at, own = _position(s, to, lane, 0)
         if not _box_fits(m, s, lane, index, to, tensor, own):
             return
-        box = box_at(tensor, _corner(v, coordinates, lane))
+        corner = _corner(v, coordinates, lane)
+        if not _corner_fits(m, s, lane, index, tensor, corner):
+            return
+        box = box_at(tensor, corner)
         source = Elements(tensor.tensor, to.dtype, box.positions, box.inside)
         first = at - own
         there = landing(own, tensor.elements, to.dtype.itemsize, tensor.swizzle)
@@ -166,7 +180,10 @@ def _tensor_store(d: Decoder, op: Operation) -> Step:
         at, own = _position(s, from_, lane, 0)
         if not _box_fits(m, s, lane, index, from_, tensor, own):
             return
-        box = box_at(tensor, _corner(v, coordinates, lane))
+        corner = _corner(v, coordinates, lane)
+        if not _corner_fits(m, s, lane, index, tensor, corner):
+            return
+        box = box_at(tensor, corner)
         there = landing(own, tensor.elements, from_.dtype.itemsize, tensor.swizzle)
         source = Elements(from_.memory, from_.dtype, at - own + there)
         target = Elements(tensor.tensor, from_.dtype, box.positions, box.inside)
