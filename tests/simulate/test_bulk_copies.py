@@ -71,7 +71,7 @@ def test_a_box_is_stored_where_it_belongs(name):
 
 @pytest.mark.parametrize("way", ["load", "store"])
 def test_a_box_at_an_odd_place(way):
-    """The innermost coordinate lies at a multiple of 16 bytes; a GPU ends with an illegal instruction."""
+    """The innermost coordinate lies at a multiple of 16 bytes; else a GPU finds it illegal."""
     build = async_kernels.box_load if way == "load" else async_kernels.box_store
     result = build("f16", (100, 72), (64, 64), (3, 7), 128).run()
     text = "needs a first coordinate at a multiple of 16 bytes, found byte 14"
