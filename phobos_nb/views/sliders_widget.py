@@ -14,6 +14,7 @@ import traitlets
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.tune.live import LiveSearch
 from phobos_nb.views.autotune_widget import AutotuneWidget
+from phobos_nb.views.cells import belongs_to_this_cell
 from phobos_nb.views.roofline_arguments import call_values
 from phobos_nb.views.sliders import status, text
 from phobos_nb.views.sliders_html import page, parts, sheet
@@ -68,13 +69,21 @@ class SlidersWidget(anywidget.AnyWidget):
     def tune(self, **options: Any) -> LiveSearch:
         """Begin a search from here and show it below; options as of `tune`."""
         self.live = self.sliders.tune(**options)
+        self._end_search()
         self.search = AutotuneWidget(self.live, self.sliders.kernel)
         return self.live
 
     def close(self) -> None:
         """Take the view away and end the processes."""
         self.sliders.close()
+        self._end_search()
         super().close()
+
+    def _end_search(self) -> None:
+        """Close the view of the search that was begun here; the search itself goes on."""
+        shown: Any = self.search
+        if shown is not None:
+            shown.close()
 
     def _receive(self, _: Any, content: Any, __: Any) -> None:
         """A message of the browser: {"do": "move", "places": {name: value}}, or a button's name."""
@@ -109,6 +118,7 @@ class SlidersWidget(anywidget.AnyWidget):
         static = {"text/plain": text(shown), "text/html": page(shown)}
         if found is None:
             return static
+        belongs_to_this_cell(self)
         data, metadata = found
         return {**data, **static}, metadata
 
