@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import VectorType, f16, f32
 
+from phobos_nb.ir.dialects import nvgpu
+from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
 from tests.gpu.tensor_core_jobs import describe, move_jobs
-from tests.tensor_core_kernels import MOVES, ROW
+from tests.tensor_core_kernels import MOVES, ROW, kernel
 
 JOBS = {job.name: job for job in move_jobs()}
 
@@ -72,3 +75,35 @@ def test_stmatrix_is_counted():
     result = job.kernel.run(grid=4, **job.tensors)
     (access,) = [a for a in result.accesses if a.kind == "matrix_store"]
     assert access.wavefronts >= access.fewest_wavefronts > 0
+
+
+MASKED = {
+    "nvgpu.ldmatrix": "ldmatrix",
+    "nvgpu.mma.sync": "mma.sync",
+    "phobos.stmatrix": "stmatrix",
+    "phobos.movmatrix": "movmatrix",
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_half_a_warp(name):
+    """Of a warp only 20 lanes take part: the fault says so, for each operation of a whole warp."""
+
+    def build(t):
+        rows, zero = t.view("f16", [64, 64]), t.b.index(0)
+        one, four = (t.b.constant(0.0, VectorType(f16, [n, 2])) for n in (1, 4))
+        sums = t.b.constant(0.0, VectorType(f32, [2, 2]))
+        two = t.b.constant(0.0, VectorType(f16, [2, 2]))
+        made = {
+            "nvgpu.ldmatrix": lambda: nvgpu.LdMatrixOp(rows, [t.thread, zero], 4),
+            "nvgpu.mma.sync": lambda: nvgpu.MmaSyncOp(four, two, sums, (16, 8, 16)),
+            "phobos.stmatrix": lambda: StMatrixOp(four, rows, [t.thread, zero]),
+            "phobos.movmatrix": lambda: MovMatrixOp(one),
+        }[name]
+        branch = t.b.if_(t.b.cmpi("ult", t.thread, t.b.index(20)))
+        with t.b.inside(branch.true_region.block):
+            t.b.insert(made())
+            t.b.yield_()
+
+    faults = kernel(build, [], threads=32, shared=8192).run(races=False).faults
+    assert [f.message for f in faults] == [f"only 20 of 32 lanes of a warp execute {MASKED[name]}"]

@@ -104,7 +104,7 @@ def test_half_a_warp():
         under(t, half, lambda: ends(t, product(t, zeros(t))))
 
     faults = run(build(body)).faults
-    assert "only a part of a warp executes this product" in faults[0].message
+    assert faults[0].message == "only 16 of 32 lanes of a warp execute this product of the warpgroup"
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -17,6 +17,7 @@ from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.tensor_cores import multiply_accumulate
 from phobos_nb.simulate.values import Array, DTypeLike, Ref
+from phobos_nb.simulate.whole_warps import check_whole_warps
 
 TF32_MASK = np.uint32(0xFFFFE000)
 """The bits of an f32 that a tf32 operand keeps; the hardware ignores the others."""
@@ -35,6 +36,7 @@ def _load_matrix(d: Decoder, op: Operation) -> Step:
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
+        check_whole_warps(m, s, site.op, "ldmatrix")
         ref: Ref = v[base]
         gives = np.tile(lane < 8 * tiles, s.count // WARP)
         live = gives if s.mask is None else gives & s.mask
@@ -74,7 +76,7 @@ def _product(d: Decoder, op: Operation) -> Step:
     of_a, of_b, of_c = operand_a(rows, depth, per), operand_b(depth, per), accumulator(rows)
     a, b, c, r = d.slot(op.a), d.slot(op.b), d.slot(op.c), d.slot(op.result)
     exact = np.dtype(np.int64 if source.kind == "i" else np.float64)
-    tf32 = source == np.dtype(np.float32)
+    tf32, index = source == np.dtype(np.float32), d.op
 
     def operand(value: Any, count: int) -> Array:
         wide = np.ascontiguousarray(np.broadcast_to(value, (*value.shape[:-1], count)))
@@ -82,6 +84,7 @@ def _product(d: Decoder, op: Operation) -> Step:
 
     def step(m: Machine, s: Strand) -> None:
         v, n = s.values, s.count
+        check_whole_warps(m, s, index, "mma.sync")
         left = scatter(operand(v[a], n), of_a, (rows, depth), exact)
         right = scatter(operand(v[b], n), of_b, (depth, columns), exact)
         acc = np.broadcast_to(v[c], (*v[c].shape[:-1], n))

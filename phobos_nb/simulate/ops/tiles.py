@@ -15,6 +15,7 @@ from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.values import Array, Ref
+from phobos_nb.simulate.whole_warps import check_whole_warps
 
 ROW = 8
 """Elements of a tile's row: 16 bytes."""
@@ -36,6 +37,7 @@ def _store_matrix(d: Decoder, op: Operation) -> Step:
 
     def step(m: Machine, s: Strand) -> None:
         v, warps = s.values, s.count // WARP
+        check_whole_warps(m, s, site.op, "stmatrix")
         ref: Ref = v[base]
         live = np.tile(gives, warps) if s.mask is None else np.tile(gives, warps) & s.mask
         where = locate(m, s, site, ref, flat_index(ref, v, indices), ramp, None if live.all() else live)
@@ -57,10 +59,11 @@ def _store_matrix(d: Decoder, op: Operation) -> Step:
 def _move_matrix(d: Decoder, op: Operation) -> Step:
     """Lane l holds two elements of row l // 4; afterwards two of column l // 4."""
     assert isinstance(op, MovMatrixOp)
-    value, r = d.slot(op.value), d.slot(op.result)
+    value, r, index = d.slot(op.value), d.slot(op.result), d.op
     straight, turned = matrix_tile(PER, transpose=False), matrix_tile(PER, transpose=True)
 
     def step(m: Machine, s: Strand) -> None:
+        check_whole_warps(m, s, index, "movmatrix")
         held: Array = np.broadcast_to(s.values[value], (1, PER, s.count)).reshape(PER, -1, WARP)
         matrix = np.zeros((held.shape[1], ROW, ROW), held.dtype)
         matrix[:, straight.rows[0], straight.columns[0]] = held.transpose(1, 0, 2)

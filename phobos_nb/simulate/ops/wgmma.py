@@ -35,6 +35,7 @@ from phobos_nb.simulate.tensor_cores import multiply_accumulate
 from phobos_nb.simulate.trace import ACCESSES, trace_operation
 from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
 from phobos_nb.simulate.warpgroups import WARPS, warpgroups_of
+from phobos_nb.simulate.whole_warps import check_whole_warps, lanes_of_whole_warps
 
 WINDOW = 0x3FFFF
 """The bits of a shared address that a descriptor holds."""
@@ -101,7 +102,8 @@ def _product(d: Decoder, op: Operation) -> Step:
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         check(m, s)
-        lanes = _whole_warps(m, s, p.op)
+        check_whole_warps(m, s, p.op, "this product of the warpgroup")
+        lanes = lanes_of_whole_warps(s)
         if not len(lanes):
             v[r] = v[acc]
             return
@@ -144,18 +146,6 @@ def _reading(d: Decoder, op: WgmmaOp) -> Callable[[Machine, Strand], None]:
 
 
 # Lanes and layouts -------------------------------------------------------------------------------
-
-
-def _whole_warps(m: Machine, s: Strand, op: int) -> Ints:
-    """The lanes of the active warps; a warp of which only a part is active is reported."""
-    if s.mask is None:
-        return np.arange(s.count)
-    warps = s.mask.reshape(-1, WARP)
-    torn = np.repeat(warps.any(1) & ~warps.all(1), WARP)
-    if torn.any():
-        text = "only a part of a warp executes this product of the whole warpgroup"
-        report_lanes(m, s, "barrier_divergence", op, text, torn, int(torn.argmax()))
-    return np.flatnonzero(np.repeat(warps.all(1), WARP))
 
 
 def _by_warpgroups(s: Strand, lanes: Ints) -> bool:

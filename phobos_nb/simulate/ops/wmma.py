@@ -30,6 +30,7 @@ from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.tensor_cores import multiply_accumulate, wmma_block
 from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
+from phobos_nb.simulate.whole_warps import check_whole_warps
 
 
 def _type(value: SSAValue) -> MatrixType:
@@ -110,15 +111,12 @@ def _uniform(op: int) -> Any:
     """Looks for warps whose lanes give different addresses, or only some of which take part."""
 
     def check(m: Machine, s: Strand, offset: Value) -> None:
-        torn = np.zeros(s.count, np.bool_)
-        if s.mask is not None:
-            warps = s.mask.reshape(-1, WARP)
-            torn = np.repeat(warps.any(1) & ~warps.all(1), WARP)
+        check_whole_warps(m, s, op, "this move of a matrix")
         per_lane = np.broadcast_to(np.asarray(offset), (s.count,)).reshape(-1, WARP)
-        torn = torn | (per_lane != per_lane[:, :1]).reshape(-1)
-        if torn.any():
-            text = "the lanes of a warp have to do this together, with one address and no lane missing"
-            report_lanes(m, s, "fragment", op, text, torn, int(torn.argmax()))
+        apart = (per_lane != per_lane[:, :1]).reshape(-1)
+        if apart.any():
+            text = "the lanes of a warp give different addresses of one matrix"
+            report_lanes(m, s, "fragment", op, text, apart, int(apart.argmax()))
 
     return check
 
@@ -164,6 +162,7 @@ def _compute(d: Decoder, op: Operation) -> Step:
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
+        check_whole_warps(m, s, index, "this product")
         if mixed:
             report_lanes(m, s, "fragment", index, mixed, np.ones(s.count, np.bool_), 0)
         left, right = wide(v[a], types[0], s.count), wide(v[b], types[1], s.count)
