@@ -158,3 +158,23 @@ def test_wrong_operands_are_named_at_their_place() -> None:
     assert found["kind"].span == (3, 4)
     assert found["literal"].span == (5, 6)
     assert found["count"].message == "exp takes 1 argument, found 2"
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("u8", "i8"), ("f16", "bf16"), ("i64", "i32"), ("f16", "i32")],
+)
+def test_built_ins_meet_as_operators_do(left, right):
+    """`min(x, y)` has the dtype of `x + y` for every mix of types, and bool mixes with neither."""
+    import phobos_nb as ph
+
+    text = (
+        f"kernel k(X: tensor<{left}>[N], Y: tensor<{right}>[N], A: tensor<f32>[N]) {{\n"
+        "  let s = X[0 :+ 32] + Y[0 :+ 32]\n  let m = min(X[0 :+ 32], Y[0 :+ 32])\n"
+        "  A[0 :+ 32] = f32(s) + f32(m)\n}"
+    )
+    (kernel,) = ph.compile(text)
+    declared = {
+        s.variable.name: s.variable.type.dtype for s in kernel.typed({}).body if hasattr(s, "variable")
+    }
+    assert declared["s"] == declared["m"]

@@ -24,7 +24,7 @@ Build = Callable[[Any, Call, Any], Any]
 def call_of(site: CallSite, arguments: list[Expr], dtype: DType) -> Call:
     """The typed call of an elementwise built-in with converted operands."""
     return Call(
-        type=operands.value_type(dtype, operands.stretched(site, arguments)),
+        type=operands.with_shape(dtype, operands.stretched(site, arguments)),
         span=site.span,
         uniformity=operands.joined(arguments),
         builtin=site.name,

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phobos_nb.dtypes import F32, I32, I64, INDEX, DType, Kind
-from phobos_nb.language import numeric
+from phobos_nb.dtypes import DType, Kind
+from phobos_nb.language import promotion
+from phobos_nb.language.promotion import dtype_of as dtype_of
+from phobos_nb.language.promotion import shape_of as shape_of
+from phobos_nb.language.promotion import with_shape as with_shape
 from phobos_nb.language.registry import CallSite
-from phobos_nb.language.typed import Constant, Convert, Expr, Fill, SharedArray, Tensor
-from phobos_nb.language.types import ScalarType, TileType, Uniformity, ValueType
+from phobos_nb.language.typed import Constant, Expr, Fill, SharedArray, Tensor
+from phobos_nb.language.types import ScalarType, TileType, Uniformity
 
 
 def expect_count(site: CallSite, least: int, most: int | None = None) -> None:
@@ -109,17 +112,6 @@ def constant_int(site: CallSite, position: int) -> int:
     )
 
 
-def dtype_of(expr: Expr) -> DType:
-    """The element type of a scalar or tile expression."""
-    assert isinstance(expr.type, ScalarType | TileType)
-    return expr.type.dtype
-
-
-def shape_of(expr: Expr) -> tuple[int, ...]:
-    """The shape of a tile; of a scalar the empty shape."""
-    return expr.type.shape if isinstance(expr.type, TileType) else ()
-
-
 def is_tile(expr: Expr) -> bool:
     """Whether the expression is a tile."""
     return isinstance(expr.type, TileType)
@@ -128,11 +120,6 @@ def is_tile(expr: Expr) -> bool:
 def joined(exprs: Sequence[Expr]) -> Uniformity:
     """The uniformity of a value computed from all of these."""
     return max((e.uniformity for e in exprs), default=Uniformity.CTA)
-
-
-def value_type(dtype: DType, shape: tuple[int, ...]) -> ValueType:
-    """A tile type, or a scalar type for the empty shape."""
-    return TileType(dtype, shape) if shape else ScalarType(dtype)
 
 
 def wanted_dtype(site: CallSite, expr: Expr, wanted: str) -> DType:
@@ -159,85 +146,18 @@ def wanted_dtype(site: CallSite, expr: Expr, wanted: str) -> DType:
 
 def converted(site: CallSite, expr: Expr, dtype: DType) -> Expr:
     """The expression as `dtype`; constants convert when compiling, one that does not fit is PH105."""
-    if isinstance(expr, Constant):
-        return _converted_constant(site, expr, dtype)
-    if dtype_of(expr) == dtype:
-        return expr
-    kind = value_type(dtype, shape_of(expr))
-    return Convert(type=kind, span=expr.span, uniformity=expr.uniformity, operand=expr)
-
-
-def _converted_constant(site: CallSite, expr: Constant, dtype: DType) -> Constant:
-    if dtype_of(expr) != dtype and not numeric.fits(expr.value, dtype):
-        shown = f"{expr.value:g}" if isinstance(expr.value, float) else str(expr.value)
-        raise site.diagnostics.error("PH105", f"{shown} does not fit {dtype}", expr.span)
-    value = numeric.convert(expr.value, dtype)
-    return Constant(type=ScalarType(dtype), span=expr.span, value=value)
+    return promotion.converted(expr, dtype, site.diagnostics)
 
 
 def common(site: CallSite, exprs: Sequence[Expr]) -> list[Expr]:
-    """The expressions converted to their common dtype, by LANGUAGE section 2.
-
-    Literals adapt to the others, and constants of type `index` to other integers.
-    """
-    firm = [e for e in exprs if not _is_literal(e)] or list(exprs)
-    variables = [e for e in firm if not (isinstance(e, Constant) and dtype_of(e) == INDEX)]
-    if any(dtype_of(e).is_integer for e in variables):
-        firm = variables
-    dtype = dtype_of(firm[0])
-    for other in firm[1:]:
-        dtype = wider(site, dtype, dtype_of(other))
-    if dtype.is_integer:
-        floats = [dtype_of(e) for e in exprs if dtype_of(e).is_float]
-        dtype = floats[0] if floats else dtype
+    """The expressions converted to their common dtype, as operators do it."""
+    dtype = promotion.common_dtype(exprs, site.span, site.diagnostics)
     return [converted(site, e, dtype) for e in exprs]
-
-
-def _is_literal(expr: Expr) -> bool:
-    return isinstance(expr, Constant) and expr.literal
-
-
-def wider(site: CallSite, left: DType, right: DType) -> DType:
-    """The dtype that mixed arithmetic of two non-literal operands yields."""
-    if left == right:
-        return left
-    if Kind.BOOL in (left.kind, right.kind):
-        raise site.diagnostics.error(
-            "PH104", f"{site.name} cannot mix {left} with {right}", site.span, help="convert one of them"
-        )
-    if left.is_float and right.is_float:
-        return F32 if left.bits == right.bits else max(left, right, key=_bits)
-    if left.is_float or right.is_float:
-        dtype = left if left.is_float else right
-        return F32 if dtype.bits == 16 else dtype
-    if left.bits == right.bits == 8:
-        return I32
-    if INDEX in (left, right):
-        return I64 if I64 in (left, right) else INDEX
-    return max(left, right, key=_bits)
-
-
-def _bits(dtype: DType) -> int:
-    return dtype.bits
 
 
 def stretched(site: CallSite, exprs: Sequence[Expr]) -> tuple[int, ...]:
     """The shape that the operands stretch to, as in NumPy; reports shapes that do not agree."""
-    shapes = [shape_of(e) for e in exprs]
-    rank = max(len(s) for s in shapes)
-    padded = [(1,) * (rank - len(s)) + s for s in shapes]
-    out = tuple(max(axis, key=_unless_one) for axis in zip(*padded, strict=True))
-    for expr, shape in zip(exprs, padded, strict=True):
-        if any(n not in (1, m) for n, m in zip(shape, out, strict=True)):
-            others = ", ".join(str(e.type) for e in exprs)
-            raise site.diagnostics.error(
-                "PH201", f"{site.name} cannot stretch {others} to one shape", expr.span
-            )
-    return out
-
-
-def _unless_one(extent: int) -> int:
-    return -1 if extent == 1 else extent
+    return promotion.stretched(exprs, site.span, site.diagnostics)
 
 
 def _kind(argument: Expr | Tensor | SharedArray) -> str:
