@@ -15,7 +15,7 @@ from phobos_nb.cuda.emit.emitter import UNROLLED_IN_LINE, Emitter, Spelled, coun
 from phobos_nb.cuda.emit.spelling import SIZES
 from phobos_nb.cuda.emit.table import row
 from phobos_nb.cuda.emit.vector import steps
-from phobos_nb.cuda.reading import either, integer, is_vector, shape
+from phobos_nb.cuda.reading import either, integer, is_global, is_vector, shape
 
 WIDEST = 16
 """Bytes of the widest access of one thread."""
@@ -102,8 +102,10 @@ def _masked_store(e: Emitter, op: Operation) -> None:
     place, stored = memory.pointer(e, base, indices), e.text(in_memory(e, value))
     prefix = e.spelled(mask).count
     if prefix:
-        template = _template(e, op, value)
-        e.line(f"{e.call('store_prefix', place, prefix, stored, template=template)};")
+        template, parts = _template(e, op, value), chunk(e, op, value)
+        vectors = parts > 1 and is_global(base)
+        helper = "store_prefix_global" if vectors else "store_prefix"
+        e.line(f"{e.call(helper, place, prefix, stored, template=template)};")
     else:
         e.line(f"{e.call('store_masked', place, e.text(mask), stored)};")
 
