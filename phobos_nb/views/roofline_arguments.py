@@ -12,8 +12,10 @@ import numpy as np
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.make import random_arguments
 from phobos_nb.arguments.match import name_arguments
+from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import TensorParameter
+from phobos_nb.diagnostics import PhobosError
 from phobos_nb.dtypes import SCALARS
 from phobos_nb.tune.snapshot import PITCH, Snapshot, lay_out, take
 
@@ -48,7 +50,7 @@ def call_values(
     extents = _assumed(kernel, tensors, {n: v for n, v in given.items() if n in symbols})
     random = np.random.default_rng(0)
     made = random_arguments(kernel.name, kernel.parameters, {**given, **extents}, random)
-    return kernel, _on_gpu({p.name: made[p.name] for p in kernel.parameters}), True
+    return kernel, _on_gpu(kernel, {p.name: made[p.name] for p in kernel.parameters}), True
 
 
 def laid_out(snapshots: Mapping[str, Snapshot]) -> dict[str, Any]:
@@ -124,12 +126,11 @@ def _bytes(tensors: Sequence[TensorParameter], extents: Mapping[str, int]) -> in
     return sum(math.prod(shape) * SCALARS[dtype].itemsize for shape, dtype in shapes)
 
 
-def _on_gpu(values: dict[str, Any]) -> dict[str, Any]:
-    """The arrays on the current GPU, where there is one and CuPy."""
+def _on_gpu(kernel: Kernel, values: dict[str, Any]) -> dict[str, Any]:
+    """The arrays on the current GPU, where there is one that the kernel is compiled for, and CuPy."""
     from phobos_nb.cuda.driver import cupy, native_chip
-    from phobos_nb.diagnostics import PhobosError
 
-    if native_chip() is None:
+    if native_chip() != resolve(kernel.options).target.name:
         return values
     try:
         module = cupy()

@@ -27,6 +27,12 @@ GEMM = ph.load(EXAMPLES / "gemm_fp32.ph", chip="sm_90a").gemm
 TILES = {"TILE_M": 64, "TILE_N": 32, "TILE_K": 8}
 
 
+@pytest.fixture(autouse=True)
+def made_arrays_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without a GPU; tests/gpu looks at the other case."""
+    monkeypatch.setattr("phobos_nb.cuda.driver.native_chip", lambda: None)
+
+
 def roofs() -> Roofs:
     target = get("sm_90a")
     card = card_of(target, "NVIDIA H200")

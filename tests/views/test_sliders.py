@@ -40,6 +40,12 @@ HALF_A_MINUTE = 30.0
 LONG = 120.0
 
 
+@pytest.fixture(autouse=True)
+def made_arrays_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without a GPU; tests/gpu looks at the other case."""
+    monkeypatch.setattr("phobos_nb.cuda.driver.native_chip", lambda: None)
+
+
 def gemm() -> Kernel:
     """A kernel object of its own for each test: `use` changes it."""
     source = (EXAMPLES / "gemm_fp32.ph").read_text("utf-8")
