@@ -12,6 +12,7 @@ from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.lower.choices import BY_EXTENTS
 from phobos_nb.target import Target
 from phobos_nb.target.cards import card_of
 from phobos_nb.tune.outcome import label
@@ -148,8 +149,9 @@ class Looked:
 
     @property
     def chosen(self) -> dict[str, int]:
-        """What a call takes now, the compiler's own choices among it where a call makes them."""
-        return {**self.call.typed.constants, **self.call.choices}
+        """What a call takes now, without what follows from its extents."""
+        choices = {n: v for n, v in self.call.choices.items() if n not in BY_EXTENTS}
+        return {**self.call.typed.constants, **choices}
 
     def solved(self, constants: Mapping[str, int]) -> tuple[Kernel, SolvedCall, Compilation]:
         """The kernel with constants fixed, and the call of it as the arrays' place has it."""

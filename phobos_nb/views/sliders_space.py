@@ -41,10 +41,14 @@ OWN_VALUES: Mapping[str, tuple[int, ...]] = {
     "PAD_B": (0, 1, 2, 4, 8),
     "GROUP": (0, 1, 2, 4, 8, 16),
     "MIN_BLOCKS": (1, 2, 3, 4),
+    "DIRECT": (0, 1),
     SPLIT: (1, 2, 4, 8, 16),
     **{name: tuple(range(len(values))) for name, values in NAMED.items()},
 }
-"""The places of the compiler's own choices where the caller gives none; each after `AUTO`."""
+"""The places of the compiler's own choices where the caller gives none; each after `AUTO`.
+
+What follows from a call's extents (`choices.BY_EXTENTS`) is no choice.
+"""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import phobos_nb as ph
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import Variant
 from phobos_nb.diagnostics import PhobosError
-from phobos_nb.lower.choices import CHOICES
+from phobos_nb.lower.choices import BY_EXTENTS, CHOICES
 from phobos_nb.options import CompileOptions
 from phobos_nb.target import get
 from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText, compile_job
@@ -77,7 +77,7 @@ def test_values_are_those_that_a_search_would_visit() -> None:
     searched = {p.name: p.values for p in found if not p.own}
     assert searched == dict(space_of(kernel).values)
     own = [p for p in found if p.own]
-    assert {p.name for p in own} == set(CHOICES)
+    assert {p.name for p in own} == set(CHOICES) - set(BY_EXTENTS)
     assert all(p.values[0] is None and p.label(None) == "auto" for p in own)
     assert next(p for p in own if p.name == "ORDER").label(0) == "snake"
 
