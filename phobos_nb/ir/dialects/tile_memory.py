@@ -240,23 +240,32 @@ class LoadElementOp(_Masked):
         require_same_element("result", element_of_global(self.source.type), self.result.type)
 
 
-@irdl_op_definition
-class StoreElementOp(_Masked):
-    """Write one element per active thread, skipped outside the tensor.
+class _OneElement(IRDLOperation):
+    """What stores of one element per thread share.
 
     `once`: all operands are the same in every thread, and the store happens once per CTA.
     """
 
-    name = "tile.store_element"
-    value = operand_def()
-    destination = operand_def(GlobalType)
-    indices = var_operand_def(IndexType())
     once = opt_prop_def(UnitAttr)
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(MemoryWriteEffect())
     assembly_format = (
         "$value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)"
     )
+
+
+def _once(once: bool) -> dict[str, Attribute | None]:
+    return {"once": UnitAttr() if once else None}
+
+
+@irdl_op_definition
+class StoreElementOp(_OneElement, _Masked):
+    """Write one element per active thread, skipped outside the tensor."""
+
+    name = "tile.store_element"
+    value = operand_def()
+    destination = operand_def(GlobalType)
+    indices = var_operand_def(IndexType())
 
     def __init__(
         self,
@@ -270,7 +279,7 @@ class StoreElementOp(_Masked):
         super().__init__(
             operands=[value, destination, indices],
             properties={
-                "once": UnitAttr() if once else None,
+                **_once(once),
                 "mask": flags([True] * len(indices) if mask is None else mask),
             },
         )
@@ -330,29 +339,18 @@ class LoadSharedOp(IRDLOperation):
 
 
 @irdl_op_definition
-class StoreSharedOp(IRDLOperation):
-    """Write one element per active thread to an author-managed shared array.
-
-    `once`: all operands are the same in every thread, and the store happens once per CTA.
-    """
+class StoreSharedOp(_OneElement):
+    """Write one element per active thread to an author-managed shared array."""
 
     name = "tile.store_shared"
     value = operand_def()
     destination = operand_def(MemRefType)
     indices = var_operand_def(IndexType())
-    once = opt_prop_def(UnitAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryWriteEffect())
-    assembly_format = (
-        "$value `,` $destination `[` $indices `]` attr-dict `:` type($value) `,` type($destination)"
-    )
 
     def __init__(
         self, value: Value, destination: Value, indices: Sequence[Value], *, once: bool = False
     ) -> None:
-        super().__init__(
-            operands=[value, destination, indices], properties={"once": UnitAttr() if once else None}
-        )
+        super().__init__(operands=[value, destination, indices], properties=_once(once))
 
     def verify_(self) -> None:
         """One index per axis; the value is the array's element type."""
