@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from phobos_nb.cuda.driver import describe_gpus, package_versions
@@ -16,6 +17,6 @@ def circumstances() -> dict[str, Any]:
     return {
         "gpu": describe_gpus(),
         "versions": {name: found for name, found in versions.items() if found},
-        "command": " ".join(sys.argv),
+        "command": " ".join([f"python -m tests.gpu.{Path(sys.argv[0]).stem}", *sys.argv[1:]]),
         "date": time.strftime("%Y-%m-%d"),
     }
