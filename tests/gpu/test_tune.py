@@ -128,7 +128,7 @@ def test_a_gemm_is_tuned_in_both_cache_states(cp, cache):
 
 def test_the_flush_is_outside_the_timed_region(cp):
     """A cold sample of a small copy takes longer than a warm one, and far less than the flush itself."""
-    x, y = normal(cp, 1 << 20), cp.empty(1 << 20, cp.float32)
+    x, y = normal(cp, 1 << 18), cp.empty(1 << 18, cp.float32)
     cold, warm = DeviceTimer(0, cold=True), DeviceTimer(0, cold=False)
 
     def median(timer):
