@@ -235,7 +235,11 @@ BROKEN = {
     ),
     "wide for the swizzle": (
         {"map_": TensorMap("m", "A", (8, 64), 128)},
-        "rows of the box have 256 bytes, more than the swizzle of 128",
+        "rows of the box have 256 bytes, not those of the swizzle, 128",
+    ),
+    "narrow for the swizzle": (
+        {"map_": TensorMap("m", "A", (8, 16), 128)},
+        "rows of the box have 64 bytes, not those of the swizzle, 128",
     ),
     "rank": ({"map_": TensorMap("m", "A", (8,))}, "a box of 1 axes for an array of 2"),
     "empty": ({"shape": (0, 64)}, "its extents [0, 64] are not from 1 to 2^32"),
