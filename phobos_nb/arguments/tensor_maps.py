@@ -1,7 +1,7 @@
 """Whether bulk copies can address an array in boxes, and how their tensor map describes it.
 
 Rules and numbers: CUDA driver API, cuTensorMapEncodeTiled, without interleaving. The driver also takes
-rows that are narrower than the swizzle; where those land has not been measured, so they are refused here.
+rows that are narrower than the swizzle; where those land has not been measured, so they are refused.
 """
 
 from __future__ import annotations
