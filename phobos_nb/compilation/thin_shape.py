@@ -23,8 +23,9 @@ START = 3000
 LONE_RATE = 40.0
 """Bytes a cycle into one SM when the others are idle."""
 
-NARROW_RATE = 14.0
-"""The same into one CTA that loads single elements: 1 x 4095 x 4097, 32 columns a CTA, took 25.6 us."""
+NARROW_RATE = 12.0
+"""The same into one CTA that loads single elements: 1 x 4095 x 4097 took 25.6 us in 128 CTAs of 32
+columns, 24.1 in 192 and 22.1 in 256 of 128."""
 
 ITERATION = 800
 """Cycles of an iteration at least: 1 x 1 x 65536 in one CTA, 32 iterations, took 12.7 us."""
@@ -108,8 +109,10 @@ class VectorProduct:
     def at_once(self, parts: int) -> int:
         """Slices of an iteration."""
         rounds = max(1, -(-self.tiles * parts // self.sms))
-        under_way = IN_FLIGHT // 2 if self.narrow else IN_FLIGHT  # single elements take more registers
-        fewest = 1 if self.narrow else FEWEST_SLICES
+        pieces = (
+            self.narrow and self.row_bytes < LONG_ROW
+        )  # single elements of many rows: more registers
+        under_way, fewest = (IN_FLIGHT // 2, 1) if pieces else (IN_FLIGHT, FEWEST_SLICES)
         most = max(fewest, under_way // (min(rounds, 4) * self.slice_bytes))
         most = max(1, min(most, LONGEST // self.depth, -(-self.slices // parts)))
         return 1 << (most.bit_length() - 1)

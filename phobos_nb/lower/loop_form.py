@@ -89,12 +89,12 @@ def choose_form(
 
     mode: how copies are made, "async" or "registers". masked: whether copies look at their place.
     wide: whether some move several elements. Masked copies that do are made past the last slice too, of
-    no bytes, in loops of many sums: at 4100 cubed that gained up to 4 % with tiles of 128 x 256 and 10 %
-    with 64 x 256, at 4096 x 16 x 4096 it lost 20 %; with single elements it gained nothing.
+    no bytes, in loops of 64 sums a thread: at 4100 cubed that gained 10 % with tiles of 64 x 256; with
+    128 x 256 from -4 to 4 %, by how the rest of the code fell out; at 4096 x 16 x 4096 it lost 20 %.
     """
     slices = unrolled_slices(accumulators, depth, masked=masked) if mode == "async" else 1
     ring = picked(RINGS, "RING", constants)
-    filled = masked and wide and mode == "async" and accumulators >= MANY_SUMS
+    filled = masked and wide and mode == "async" and MANY_SUMS <= accumulators < 2 * MANY_SUMS
     default = GUARDS.index("zero_fill") if filled else 0
     return LoopForm(
         picked(ADDRESSES, "ADDRESS", constants),
