@@ -178,7 +178,9 @@ COUNTED = {
 
 def text(view: ProfileView) -> str:
     """The profile as text: totals, then the lines that cost anything; a star marks a difference."""
-    compared = f", {counted(view.different, 'count')} of a line not the simulator's"
+    compared = (
+        f", {counted(view.different, 'count of a line is', 'counts of lines are')} not the simulator's"
+    )
     head = f"{view.name}: {counted(view.launches, 'launch', 'launches')} under ncu"
     lines = [head + (compared if view.simulated else "")]
     for name, (gpu, simulated) in view.totals.items():

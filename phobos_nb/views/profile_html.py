@@ -46,8 +46,8 @@ def _legend(view: ProfileView) -> str:
         return "Sums over warps. The call was not simulated."
     if not view.different:
         return "Sums over warps. Every count of a line that is known is the simulator's too."
-    what = counted(view.different, "count")
-    return f"Sums over warps. {what} of a line, marked here, not the simulator's."
+    what = counted(view.different, "count of a line is", "counts of lines are")
+    return f"Sums over warps. {what} not the simulator's, marked below."
 
 
 def _head(view: ProfileView) -> str:

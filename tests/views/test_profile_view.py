@@ -81,7 +81,7 @@ def test_the_text_has_the_same_counts() -> None:
     """Totals, then a row for each line that costs something; a star marks a difference."""
     bundle = show_profile(profile(l28={"sectors": 1000}))
     text = bundle["text/plain"]
-    assert text.startswith("softmax: 1 launch under ncu, 1 count of a line not the simulator's")
+    assert text.startswith("softmax: 1 launch under ncu, 1 count of a line is not the simulator's")
     (row,) = [x for x in text.splitlines() if x.strip().startswith("28 ")]
     assert "1,000 / " in row
     assert "*" in row

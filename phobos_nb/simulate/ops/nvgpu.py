@@ -26,6 +26,9 @@ from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.trace import ACCESSES, trace_operation
 from phobos_nb.simulate.values import Ref
 
+NARROW = 4
+"""Bytes of the copies whose wavefronts counters show."""
+
 
 def _copy(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, DeviceAsyncCopyOp)
@@ -38,6 +41,7 @@ def _copy(d: Decoder, op: Operation) -> Step:
     given = None if op.src_elements is None else d.slot(op.src_elements)
     token, dtype = d.slot(op.token), element_dtype(op.dst.type)
     ramp = np.arange(n, dtype=np.int64)[:, None]
+    narrow = n * dtype.itemsize <= NARROW
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
@@ -53,7 +57,7 @@ def _copy(d: Decoder, op: Operation) -> Step:
         to: Ref = v[dst]
         there = locate(m, s, target, to, flat_index(to, v, dst_indices), ramp, s.mask)
         issue(m, s, target, to, there, data)
-        if not _neighbours(s, where):
+        if narrow and not _neighbours(s, where):
             mark_spread(m, target, to)
 
     return step
