@@ -9,15 +9,15 @@ Kernels whose only dot runs as multiply-adds take the estimate that untuned call
   CTAs that are resident together wait together;
 * the three overlap, not wholly: their squares add up. Code near the limit of registers spills.
 
-The constants are round numbers of the hardware. They were looked at beside the records of 2026-11-30
-00:57; what the order is worth is judged by later ones (`tools/guided_search.py`). Only ratios of
-estimates matter.
+The form was made with results/records in view; what the order is worth with rates fitted without a
+kernel, and at other sizes, is judged by `tools/guided_search.py`. Only ratios of estimates matter.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from phobos_nb.arguments.make import numpy_dtype
 from phobos_nb.compilation.kernel import Kernel
@@ -38,30 +38,39 @@ SMS_WITHOUT_CARD = 108
 MEMORY_BYTES_PER_CLOCK = 18
 """Of one SM: 4.8 TB/s of DRAM over 132 SMs at 1.98 GHz, the H200's data sheet."""
 
-INSTRUCTIONS = 4
-"""That one elementwise operation takes per element, exponentials and selections among them."""
 
-LATENCY = 1000
-"""Clocks from a load's issue to its last value, of a loaded memory system."""
+@dataclass(frozen=True)
+class Rates:
+    """What the hardware takes for what is counted; clocks of one SM, round numbers.
 
-PIPELINED = 100
-"""Clocks of a pipelined loop's body that are not hidden: two barriers."""
+    instructions: of one elementwise operation per element, exponentials and selections among them.
+    latency: from a load's issue to its last value, of a loaded memory system. pipelined: of a pipelined
+    loop's body, what is not hidden: two barriers. reduction: within warps, five shuffles; crossing: in
+    addition, through shared memory. full_registers: estimated ones of a thread above which code begins
+    to spill; spilling: the part of a CTA's time that each one beyond costs.
+    """
 
-REDUCTION, CROSSING = 50, 300
-"""Clocks of a reduction within warps (five shuffles), and in addition through shared memory."""
+    instructions: float = 4
+    latency: float = 1000
+    pipelined: float = 100
+    reduction: float = 50
+    crossing: float = 300
+    full_registers: float = 225
+    spilling: float = 0.02
 
-FULL_REGISTERS = 225
-"""Estimated registers of a thread above which code begins to spill."""
 
-SPILLING = 0.02
-"""The part of a CTA's time that each register beyond costs."""
+RATES = Rates()
 
 Grids = Callable[[Constants], tuple[int, int, int] | None]
 """The grid that a caller gives for a configuration; None to infer it."""
 
 
 def predictor(
-    kernel: Kernel, extents: Mapping[str, int], grid: tuple[int, int, int] | Grids | None, target: Target
+    kernel: Kernel,
+    extents: Mapping[str, int],
+    grid: tuple[int, int, int] | Grids | None,
+    target: Target,
+    rates: Rates = RATES,
 ) -> Predict:
     """The model of one call; a configuration that cannot run is predicted as inf."""
     sms = max((card.sms for card in target.cards), default=SMS_WITHOUT_CARD)
@@ -80,7 +89,7 @@ def predictor(
         counts = counts_of(typed, extents, target)
         given = grid(constants) if callable(grid) else grid
         ctas = math.prod(given) if given else _ctas(typed, extents, counts)
-        return clocks(typed, counts, ctas, full, target, sms)
+        return clocks(typed, counts, ctas, full, target, sms, rates)
 
     return predict
 
@@ -104,6 +113,7 @@ def clocks(
     constants: Constants,
     target: Target,
     sms: int,
+    rates: Rates,
 ) -> float:
     """Clocks until the last SM is done, by Note [Time of a CTA]; inf where not even one CTA fits."""
     parts = max(1, constants.get(SPLIT, 1))
@@ -112,14 +122,14 @@ def clocks(
     resident = occupancy(target, registers=registers, shared_bytes=0, threads=typed.threads).ctas
     if not resident:
         return math.inf
-    issued = counts.dots + counts.elements * INSTRUCTIONS / target.fma["f32"]
+    issued = counts.dots + counts.elements * rates.instructions / target.fma["f32"]
     moved = counts.moved / MEMORY_BYTES_PER_CLOCK
-    wait = PIPELINED if _is_pipelined(typed, constants) else LATENCY
-    waiting = LATENCY + counts.rounds * wait
-    waiting += counts.reductions * REDUCTION + counts.crossing * CROSSING
+    wait = rates.pipelined if _is_pipelined(typed, constants) else rates.latency
+    waiting = rates.latency + counts.rounds * wait
+    waiting += counts.reductions * rates.reduction + counts.crossing * rates.crossing
     together = max(1.0, min(float(resident), on_one))
     total = math.hypot(on_one * issued, on_one * moved, waiting * on_one / together)
-    return total * (1 + SPILLING * max(0.0, counts.registers - FULL_REGISTERS))
+    return total * (1 + rates.spilling * max(0.0, counts.registers - rates.full_registers))
 
 
 def _is_pipelined(typed: TypedKernel, constants: Constants) -> bool:
