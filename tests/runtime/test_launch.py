@@ -101,7 +101,7 @@ def test_tensor_maps_are_encoded_with_the_addresses(monkeypatch):
 
     monkeypatch.setattr(tensor_maps, "encode", encode)
     parameters_ = (TensorParameter("x", "f32", (20, 12), True), TensorParameter("y", "f32", (4,), True))
-    maps = (TensorMap("m", "x", (8, 4), 32),)
+    maps = (TensorMap("m", "x", (8, 8), 32),)
     made = contract(Variant())
     made = replace(
         made, parameters=parameters_, arguments=entry_arguments(parameters_, Variant(), maps), maps=maps
@@ -111,7 +111,7 @@ def test_tensor_maps_are_encoded_with_the_addresses(monkeypatch):
     parameters.write_layout({}, {"x": x, "y": x})
     for address in (4096, 8192):
         parameters.write_addresses(address, 512)
-    assert seen == [(Encoding(7, (12, 20), (64,), (4, 8), 1, 2), a) for a in (4096, 8192)]
+    assert seen == [(Encoding(7, (12, 20), (64,), (8, 8), 1, 2), a) for a in (4096, 8192)]
     view = View(parameters, 4)
     assert view.read(0, ctypes.c_uint64) == 8192
     assert bytes((ctypes.c_uint8 * 128).from_address(view.table[3])) == bytes(range(128))
