@@ -118,8 +118,10 @@ def test_peers_are_timed_in_the_same_rounds():
     """Functions of the caller's own, by name; 'cublas' needs a GPU."""
     x, y = arrays()
     tuning = kernel().tune(x, y, 0.5, against={"numpy": lambda: 0.5 * x + y}, **QUICK)
-    assert len(tuning.record.peers["numpy"]) == 9
-    assert tuning.against("numpy").verdict == "slower"
+    rounds = len(tuning.record.peers["numpy"])
+    assert rounds == len(tuning.winner.rounds)
+    assert rounds >= 9  # more where a verdict was open
+    assert tuning.against("numpy").ratio > 1
     with pytest.raises(ph.PhobosError, match="cublas"):
         kernel().tune(x, y, 0.5, against="cublas", resume=False, **QUICK)
 
