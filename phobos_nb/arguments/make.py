@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
-from phobos_nb.arguments.findings import findings
+from phobos_nb.arguments.findings import Findings, findings
 from phobos_nb.contract import Parameter, ScalarParameter, TensorParameter
 from phobos_nb.dtypes import SCALARS, Kind
 
@@ -37,24 +38,45 @@ def random_arguments(
     """Arguments for every parameter: given ones, else random arrays, 1 for scalars.
 
     `given` holds arrays and scalars by parameter name and extents by symbol. Extents that no given array
-    fixes must be there, else `ArgumentTypeError` names them.
+    fixes must be there, and nothing else, or `ArgumentTypeError` names them; an extent below 0, or no
+    whole number, is an `ArgumentValueError`.
     """
     extents = extents_of(parameters, given)
-    values: dict[str, Any] = {}
     with findings(kernel) as found:
-        for parameter in parameters:
-            if parameter.name in given:
-                values[parameter.name] = given[parameter.name]
-            elif isinstance(parameter, ScalarParameter):
-                values[parameter.name] = 1
-            else:
-                for dim in parameter.dims:
-                    if isinstance(dim, str) and dim not in extents:
-                        found.type_error("PH701", f"{parameter.name}: extent {dim} is not given")
-                        extents[dim] = 0
-                shape = [d if isinstance(d, int) else extents[d] for d in parameter.dims]
-                values[parameter.name] = random_array(parameter.dtype, shape, rng)
+        _check_given(parameters, given, extents, found)
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        if parameter.name in given:
+            values[parameter.name] = given[parameter.name]
+        elif isinstance(parameter, ScalarParameter):
+            values[parameter.name] = 1
+        else:
+            shape = [d if isinstance(d, int) else extents[d] for d in parameter.dims]
+            values[parameter.name] = random_array(parameter.dtype, shape, rng)
     return values
+
+
+def _check_given(
+    parameters: Sequence[Parameter],
+    given: Mapping[str, Any],
+    extents: Mapping[str, Any],
+    found: Findings,
+) -> None:
+    """Record names that are no parameter and no extent, extents that are no sizes, and missing ones."""
+    names = ", ".join(p.name for p in parameters)
+    tensors = [p for p in parameters if isinstance(p, TensorParameter)]
+    symbols = dict.fromkeys(d for p in tensors for d in p.dims if isinstance(d, str))
+    for name in extents:
+        if name not in symbols:
+            help = f"its parameters: {names}; its extents: {', '.join(symbols)}"
+            found.type_error("PH701", f"has no parameter or extent {name}", help)
+    for name, value in extents.items():
+        if name in symbols and not (isinstance(value, Integral) and int(value) >= 0):
+            found.value_error("PH703", f"{name}: wanted a size of at least 0, got {value!r}")
+    for parameter in tensors:
+        missing = [d for d in parameter.dims if isinstance(d, str) and d not in extents]
+        for dim in missing if parameter.name not in given else ():
+            found.type_error("PH701", f"{parameter.name}: extent {dim} is not given")
 
 
 def extents_of(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, int]:

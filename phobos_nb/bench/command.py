@@ -17,7 +17,7 @@ from phobos_nb.bench.place import Cpu, Gpu, Place
 from phobos_nb.bench.row import Row
 from phobos_nb.bench.table import WORKLOADS
 from phobos_nb.bench.text import HEAD, format_row
-from phobos_nb.bench.workload import PEAKS
+from phobos_nb.bench.workload import PEAKS, Extents
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 
@@ -28,6 +28,7 @@ def run(parsed: argparse.Namespace) -> int:
     """Run the chosen benchmarks and judge them."""
     try:
         earlier = report.read(parsed.against) if parsed.against else None
+        sizes = chosen_sizes(parsed)
         kernels = chosen_kernels(parsed)
         place = _place(parsed)
     except PhobosError as error:
@@ -37,7 +38,7 @@ def run(parsed: argparse.Namespace) -> int:
         return NO_GPU
     if earlier is not None and not _is_comparable(place, earlier, parsed):
         return UNUSABLE
-    rows, failed = _measure(kernels, place, parsed)
+    rows, failed = _measure(kernels, sizes, place, parsed)
     found = report.report(rows, place, parsed.inner)
     if parsed.csv:
         found.write_csv(parsed.csv)
@@ -47,6 +48,16 @@ def run(parsed: argparse.Namespace) -> int:
     if earlier is None:
         return code
     return max(judge(rows, earlier.rows, parsed.margin / 100), code)
+
+
+def chosen_sizes(parsed: argparse.Namespace) -> dict[str, Sequence[Extents]]:
+    """The extents of every benchmark; `PhobosError` for a size that one of them cannot have."""
+    found: dict[str, Sequence[Extents]] = {}
+    for name in parsed.bench or WORKLOADS:
+        workload = WORKLOADS[name]
+        given = [resize(workload, size) for size in parsed.sizes or ()]
+        found[name] = given or workload.sizes
+    return found
 
 
 def chosen_kernels(parsed: argparse.Namespace) -> list[tuple[str, Kernel]]:
@@ -96,7 +107,10 @@ def _is_comparable(place: Place, earlier: report.Report, parsed: argparse.Namesp
 
 
 def _measure(
-    kernels: Sequence[tuple[str, Kernel]], place: Place, parsed: argparse.Namespace
+    kernels: Sequence[tuple[str, Kernel]],
+    sizes: Mapping[str, Sequence[Extents]],
+    place: Place,
+    parsed: argparse.Namespace,
 ) -> tuple[list[Row], bool]:
     """The rows, and whether a kernel could not be run at all; the others are measured all the same."""
     plan = Plan(
@@ -112,10 +126,8 @@ def _measure(
     rows: list[Row] = []
     failed = False
     for name, kernel in kernels:
-        workload = WORKLOADS[name]
-        sizes = [resize(workload, size) for size in parsed.sizes] if parsed.sizes else workload.sizes
         try:
-            for row in measure_kernel(workload, kernel, sizes, place, plan):
+            for row in measure_kernel(WORKLOADS[name], kernel, sizes[name], place, plan):
                 print(format_row(row), flush=True)
                 rows.append(row)
         except PhobosError as error:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
+import sys
 from pathlib import Path
 
+import phobos_nb
 from phobos_nb.cli.options import Commands
+from phobos_nb.cli.paths import unwritable
 
 EXIT_CODES = (
     "exit codes: 0; 1 an output was wrong, or a kernel is slower than its baseline; "
@@ -37,7 +41,10 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
         help=f"which: {', '.join(WORKLOADS)} (default: all)",
     )
     parser.add_argument(
-        "--examples", type=Path, default=Path("examples"), help="folder of the .ph files"
+        "--examples",
+        type=Path,
+        default=examples(),
+        help="folder of the .ph files (default: %(default)s)",
     )
     parser.add_argument(
         "--sizes",
@@ -77,7 +84,7 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     for unit, meaning in PEAKS.items():
         parser.add_argument(
-            f"--peak-{unit}", type=float, metavar="T", help=f"the card's TFLOP/s of {meaning}"
+            f"--peak-{unit}", type=above_zero, metavar="T", help=f"the card's TFLOP/s of {meaning}"
         )
 
 
@@ -108,7 +115,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--margin",
-        type=float,
+        type=not_negative,
         default=100 * MARGIN,
         metavar="PERCENT",
         help="differences up to this are no differences (default: %(default)g)",
@@ -139,8 +146,36 @@ def positive(text: str) -> int:
     return number
 
 
+def above_zero(text: str) -> float:
+    """A number above 0."""
+    number = not_negative(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"wanted more than 0, got {text}")
+    return number
+
+
+def not_negative(text: str) -> float:
+    """A number from 0 on."""
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"wanted a number from 0 on, got {text}")
+    return number
+
+
+def examples() -> Path:
+    """The folder of the bundled kernels: here, else in the checkout that the package is run from."""
+    here, checkout = Path("examples"), Path(phobos_nb.__file__).parents[1] / "examples"
+    return checkout if checkout.is_dir() and not here.is_dir() else here
+
+
 def run(parsed: argparse.Namespace) -> int:
     """Run the chosen benchmarks."""
     from phobos_nb.bench import command
 
+    problem = unwritable((parsed.csv, parsed.json))
+    if not problem and not parsed.examples.is_dir():
+        problem = f"--examples {parsed.examples}: no folder; wanted that of the bundled .ph files"
+    if problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return command.UNUSABLE
     return command.run(parsed)

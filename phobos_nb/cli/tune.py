@@ -12,8 +12,9 @@ from typing import Any, cast
 from phobos_nb.arguments.make import random_arguments
 from phobos_nb.cli.options import Commands, kernels
 from phobos_nb.cli.tune_options import add_options
-from phobos_nb.cli.tune_report import progress, show, write_files
+from phobos_nb.cli.tune_report import progress, show, write_files, wrong_files
 from phobos_nb.compilation.kernel import Kernel
+from phobos_nb.diagnostics import PhobosError
 from phobos_nb.tune.result import Tuning
 from phobos_nb.tune.shapes_result import ShapesTuning
 
@@ -54,7 +55,11 @@ def run(parsed: argparse.Namespace) -> int:
     if not parsed.cpu and not _has_gpu():
         print(NO_GPU_HERE, file=sys.stderr)
         return NO_GPU
-    found = _search(kernel, parsed)
+    try:
+        found = _search(kernel, parsed)
+    except PhobosError as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
     show(found)
     write_files(found, parsed)
     return FOUND if _has_winner(found) else NOTHING
@@ -67,7 +72,10 @@ def _contradiction(parsed: argparse.Namespace) -> str:
         return "--record and --t4 hold one shape: run without --shape"
     if (parsed.weights or parsed.table) and not parsed.shapes:
         return "--weights and --table are those of --shape"
-    return ""
+    shaped = {n for shape in parsed.shapes or () for n in shape} & {n for n, _ in parsed.values}
+    if shaped:
+        return f"{', '.join(sorted(shaped))}: given beside --shape, which gives it too"
+    return wrong_files(parsed)
 
 
 def _has_gpu() -> bool:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
+from phobos_nb.cli.paths import unwritable
 from phobos_nb.tune.outcome import Failed
-from phobos_nb.tune.result import Tuning
+from phobos_nb.tune.result import Tuning, summary
 from phobos_nb.tune.search import Event, Listener
 from phobos_nb.tune.shapes_result import ShapesTuning
 
 
 def show(found: Tuning | ShapesTuning) -> None:
     """The summary, and why configurations failed."""
-    print(found)
+    print(summary(found, reasons=False) if isinstance(found, Tuning) else found)
     for tuning in [found] if isinstance(found, Tuning) else found.tunings:
         for failed in tuning.failures:
             print(f"  {failed.label}: {failed.kind.value}: {failed.reason}")
@@ -36,6 +38,24 @@ def write_files(found: Tuning | ShapesTuning, parsed: argparse.Namespace) -> Non
     if parsed.plot:
         figure: Any = found.plot()
         figure.savefig(parsed.plot, dpi=120)
+
+
+def wrong_files(parsed: argparse.Namespace) -> str:
+    """What is wrong with the paths, found before a search that would be for nothing; else empty."""
+    paths = (parsed.csv, parsed.record, parsed.t4, parsed.table, parsed.plot)
+    problem = unwritable(paths)
+    if problem or not parsed.plot:
+        return problem
+    return _no_figure(parsed.plot)
+
+
+def _no_figure(path: Path) -> str:
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() in kinds:
+        return ""
+    return f"--plot {path}: wanted a name that ends in one of {', '.join(f'.{k}' for k in kinds)}"
 
 
 def progress() -> Listener:

@@ -31,6 +31,7 @@ from phobos_nb.tune.bench import Task
 from phobos_nb.tune.check import tolerance_of
 from phobos_nb.tune.compile_job import Compiled, CompileJob, KernelText, reasons
 from phobos_nb.tune.devices import Device, hosts, is_client, wrong
+from phobos_nb.tune.earlier import circumstances, grids_of, still_valid
 from phobos_nb.tune.limits import broken_promise
 from phobos_nb.tune.many_devices import ManyDevices
 from phobos_nb.tune.merge import champions, merged, restricted
@@ -111,9 +112,11 @@ class Session:
         self.call: SolvedCall = solve(kernel, self.values, self.place.describe, first, target)
         self.space: Space = space_of(kernel, {**self.default_choices(), **settings.choices})
         self.grid = None if grid is None else self.call.grid
+        self.asked = grid if callable(grid) else None
         self.grids: dict[str, Grid] = {}
-        if callable(grid):
-            self.grids = {label(c): self.asked_grid(grid, c) for c in self.space}
+        if self.asked is not None:
+            self.grids = {label(c): self.asked_grid(self.asked, c) for c in self.space}
+        self.remembers = settings.remember and not self.has_other_grid()
         self.identity: Identity = replace(
             kernel.identity(self.call.extents, target, self.place.name), cache=settings.cache
         )
@@ -143,11 +146,39 @@ class Session:
         """The caller's grid for a configuration, None to infer it."""
         return self.grids.get(label(constants), self.grid)
 
+    def given_grid(self, constants: Constants) -> str:
+        """The caller's grid for any configuration as text, empty where there is none."""
+        grid = self.grid_of(constants)
+        if self.asked is not None and label(constants) not in self.grids:
+            grid = self.asked_grid(self.asked, constants)
+        return "" if grid is None else ",".join(map(str, grid))
+
+    def has_other_grid(self) -> bool:
+        """Whether the caller's grid is another than calls without one infer: their times are others."""
+        if self.grid is None or self.call.typed.grid.problem:
+            return False
+        return any(self.grid_of(c) != self.inferred_grid(c) for c in self.space)
+
+    def inferred_grid(self, constants: Constants) -> Grid | None:
+        """A configuration's grid without the caller's; None for one that cannot be."""
+        try:
+            typed = self.kernel.typed({**self.kernel.options.constants, **constants})
+        except PhobosError:
+            return self.grid_of(constants)
+        return typed.grid.shape(self.call.extents)
+
     # Earlier records --------------------------------------------------------------------------------
 
     def before(self) -> Record | None:
-        """The record of earlier searches under the same conditions, which a new one is merged into."""
-        return self.store.get(self.identity) if self.settings.remember else None
+        """What still holds of earlier searches under the same conditions; new ones are merged in."""
+        found = self.store.get(self.identity) if self.remembers else None
+        if found is None:
+            return None
+        return still_valid(found, self.settings, self.recorded_grid)
+
+    def recorded_grid(self, constants: Constants) -> str:
+        """The grid that a record tells apart: of kernels whose grid cannot be inferred."""
+        return self.given_grid(constants) if self.call.typed.grid.problem else ""
 
     def is_answered_by(self, record: Record) -> bool:
         """Whether that record leaves nothing to measure, finals included."""
@@ -168,7 +199,7 @@ class Session:
         """The answer of an earlier record where that is one, else of a search."""
         known = self.before() if self.settings.resume else None
         if known is not None and self.is_answered_by(known):
-            return Tuning(restricted(known, self.space), self.kernel)
+            return Tuning(restricted(known, self.space), self.kernel, since=known.date)
         return self.run()
 
     def run(self, measured: Mapping[str, Outcome] | None = None) -> Tuning:
@@ -196,7 +227,7 @@ class Session:
                 if shown is not None:
                     shown.close()
         record = self.record(search)
-        if self.settings.remember:
+        if self.remembers:
             self.store.put(merged(record, before))
             self.kernel.choose_anew()
         found = restricted(record, self.space)
@@ -347,7 +378,7 @@ class Session:
             nonlocal last
             if listener is not None:
                 listener(event)
-            if settings.remember and time.perf_counter() - last > SAVE_EVERY:
+            if self.remembers and time.perf_counter() - last > SAVE_EVERY:
                 last = time.perf_counter()
                 self.store.put(merged(replace(self.record(search), stopped="interrupted"), before))
 
@@ -375,24 +406,19 @@ class Session:
     def record(self, search: Search) -> Record:
         """What the search has found so far."""
         found = replace(self.empty(), peers=search.peer_rounds, checked=self.checked)
+        grids = grids_of(search.outcomes, self.recorded_grid)
+        if grids:
+            found = replace(found, settings={**found.settings, "grids": grids})
         return conclude(found, search.outcomes, search.stopped)
 
     def empty(self) -> Record:
         """A record of this call without outcomes."""
-        settings = self.settings
-        circumstances = {
-            "cache": settings.cache,
-            "strategy": settings.strategy,
-            "rounds": settings.rounds,
-            "samples": settings.samples,
-            "seed": settings.seed,
-        }
         return Record(
             self.identity,
             self.space.values,
             {},
             date=now(),
-            settings=circumstances,
+            settings=circumstances(self.settings),
             host={**self.place.host_facts(), **self.shown_devices()},
             work=self.work,
         )

@@ -88,6 +88,12 @@ def _floats(values: Any, wanted: Any, tolerance: float) -> tuple[float, str]:
     lost = int(((values != values) & (wanted == wanted)).sum())
     if lost:
         return math.inf, f"{lost} of {values.size} elements are NaN, or were never written"
+    extra = int(((values == values) & (wanted != wanted)).sum())
+    if extra:
+        return (
+            math.inf,
+            f"{extra} of {values.size} elements hold a value where the right answer has none",
+        )
     same = (values == wanted) | ((values != values) & (wanted != wanted))
     gap = abs(values - wanted)
     gap[same] = 0.0

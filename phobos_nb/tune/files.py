@@ -29,10 +29,18 @@ def write_whole(text: str, path: Path, read: Callable[[str], object]) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
+        os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
     except OSError:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _umask() -> int:
+    """What the process takes from the rights of new files; a temporary file is its owner's alone."""
+    found = os.umask(0o077)
+    os.umask(found)
+    return found
 
 
 def _set_aside(path: Path, read: Callable[[str], object]) -> None:

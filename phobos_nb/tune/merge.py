@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from phobos_nb.tune.outcome import Measured, Outcome, label
 from phobos_nb.tune.records import Record, conclude
@@ -22,9 +23,18 @@ def merged(new: Record, old: Record | None) -> Record:
     fresh = any(isinstance(o, Measured) and o.rounds for o in new.outcomes.values())
     kept = {n: _unpaired(o) if fresh else o for n, o in old.outcomes.items()}
     both = replace(
-        new, space=union(old.space, new.space), peers=new.peers if fresh else {**old.peers, **new.peers}
+        new,
+        space=union(old.space, new.space),
+        peers=new.peers if fresh else {**old.peers, **new.peers},
+        settings=_settings(new, old),
     )
     return conclude(both, {**kept, **new.outcomes}, new.stopped)
+
+
+def _settings(new: Record, old: Record) -> dict[str, Any]:
+    """The new search's, with the given grids of both."""
+    grids = {**old.settings.get("grids", {}), **new.settings.get("grids", {})}
+    return {**new.settings, **({"grids": grids} if grids else {})}
 
 
 def union(

@@ -19,6 +19,9 @@ from phobos_nb.tune.check import Expected, poison, wide
 Reference = Mapping[str, Any] | Callable[[Mapping[str, Any]], Any]
 """Outputs by name, or a function from the arguments by name (copies) to them, or to the only output."""
 
+GIVEN = "the given reference"
+"""The source of references that the caller gave."""
+
 
 @dataclass(frozen=True)
 class References:
@@ -34,7 +37,10 @@ def given(
     values: Mapping[str, Any],
     to_host: Callable[[Any], Any],
 ) -> References:
-    """The caller's reference on copies of the arguments; `PhobosError` where an output is missing."""
+    """The caller's reference on copies of the arguments.
+
+    Raises `PhobosError` PH701 where an output is missing or of another shape.
+    """
     found: Any = reference
     if callable(reference):
         found = reference({n: _copy(v) for n, v in values.items()})
@@ -45,7 +51,11 @@ def given(
         message = f"reference: no values for {', '.join(missing)}"
         raise PhobosError([Diagnostic("PH701", message, stage="tune")])
     host = {name: np.asarray(to_host(found[name])) for name in outputs}
-    return References({n: Expected(_comparable(a)) for n, a in host.items()}, "the given reference")
+    for name, array in host.items():
+        if array.shape != tuple(values[name].shape):
+            message = f"reference: {name} has shape {tuple(values[name].shape)}, got {array.shape}"
+            raise PhobosError([Diagnostic("PH701", message, stage="tune")])
+    return References({n: Expected(_comparable(a)) for n, a in host.items()}, GIVEN)
 
 
 def _copy(value: Any) -> Any:

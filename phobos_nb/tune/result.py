@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.compilation.kernel import Kernel
@@ -18,19 +19,24 @@ if TYPE_CHECKING:
 
     from phobos_nb.views.autotune_widget import AutotuneWidget
 
+REASON = 160
+"""Letters of a failure's reason in the summary; `Tuning.failures` has all of it."""
+
 
 @dataclass(frozen=True)
 class Tuning:
     """A finished, stopped or recorded search.
 
     kernel: what was tuned, None for a record read without it. fresh: configurations measured just now,
-    0 where everything was known. recorded: where the numbers were not measured here, card and date.
+    0 where everything was known. since: the date of the record that answered without a search. recorded:
+    where the numbers were not measured here, card and date.
     """
 
     record: Record
     kernel: Kernel | None = None
     fresh: int = 0
     recorded: str = ""
+    since: str = ""
 
     @property
     def best(self) -> dict[str, int] | None:
@@ -140,8 +146,8 @@ class Tuning:
         return summary(self)
 
 
-def summary(tuning: Tuning) -> str:
-    """A few lines: the winner, its ties and peers, how many failed and why."""
+def summary(tuning: Tuning, *, reasons: bool = True) -> str:
+    """A few lines: the winner, its ties and peers, how many failed, and a reason for each kind."""
     record = tuning.record
     extents = " x ".join(f"{n}={v}" for n, v in record.identity.extents.items())
     head = f"{record.identity.kernel} {extents} on {record.identity.device}"
@@ -161,10 +167,22 @@ def summary(tuning: Tuning) -> str:
     failures = ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "none failed"
     total = len(record.outcomes)
     lines.append(f"  {counted(total, 'configuration')}: {len(tuning.measured)} measured, {failures}")
+    if reasons:
+        lines += _reasons(tuning.failures)
     lines.append(f"  answers checked against {record.checked}")
     if record.stopped:
         lines.append(f"  stopped: {record.stopped}")
+    if tuning.since:
+        lines.append(f"  known since {tuning.since}; resume=False (--fresh) measures anew")
     return "\n".join(lines)
+
+
+def _reasons(failures: Sequence[Failed]) -> list[str]:
+    """The first failure of every kind, why it failed."""
+    first: dict[str, Failed] = {}
+    for failed in failures:
+        first.setdefault(failed.kind.value, failed)
+    return [f"    {kind}, {f.label}: {shorten(f.reason, REASON)}" for kind, f in first.items()]
 
 
 def span(found: Estimate) -> str:

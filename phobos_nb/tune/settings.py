@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.tune.reference import Reference
 from phobos_nb.tune.search import Listener, Plan
+from phobos_nb.tune.settings_check import check_options
 
 if TYPE_CHECKING:
     from phobos_nb.tune.devices import Devices
@@ -103,10 +104,12 @@ class Settings:
 def split(named: Mapping[str, Any], parameters: Sequence[str]) -> tuple[Settings, dict[str, Any]]:
     """Options and kernel arguments; a name that is both is the kernel's.
 
-    Names that are neither are left among the arguments, whose check then reports them.
+    Names that are neither are left among the arguments, whose check then reports them. Raises
+    `PhobosError` PH402 for an option whose value cannot be.
     """
     options = {f.name for f in fields(Settings)} - set(parameters)
     chosen = {n: v for n, v in named.items() if n in options}
+    check_options(chosen)
     return Settings(**chosen), {n: v for n, v in named.items() if n not in options}
 
 

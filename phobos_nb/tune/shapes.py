@@ -192,7 +192,7 @@ class ShapesSearch:
         """The best set of what was measured; its table kept and its members compiled."""
         table = self.best_table()
         session = cast(Session, self.last)
-        if self.settings.remember and table.members and not self.is_worth_less(table):
+        if session.remembers and table.members and not self.is_worth_less(table):
             write_table(table, table_path(table.identity))
             session.kernel.choose_anew()
             session.kernel.remembered(session.identity)

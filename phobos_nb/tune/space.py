@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import SupportsIndex, cast
 
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.language.check.configuration import names_help
 from phobos_nb.lower.gemm_plan import OVERRIDES
 from phobos_nb.tune.outcome import Constants, label
+from phobos_nb.tune.settings_check import is_whole
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ def space_of(kernel: Kernel, choices: Mapping[str, int | Sequence[int]] | None =
 
     choices: name -> values, for a name of `@autotune` (its values are replaced), a generic, or one of
     the compiler's own choices such as STAGES; a single value pins a name. Raises `PhobosError` PH404
-    for a name that the kernel does not have, PH405 where no value is given.
+    for a name that the kernel does not have, PH405 where values are missing or no whole numbers.
     """
-    given = {n: (v,) if isinstance(v, int) else tuple(v) for n, v in (choices or {}).items()}
+    given = {n: _values(n, v) for n, v in (choices or {}).items()}
     known = kernel.constant_names
     for name, values in given.items():
         if name not in known:
@@ -63,3 +65,14 @@ def space_of(kernel: Kernel, choices: Mapping[str, int | Sequence[int]] | None =
     written = kernel.typed(kernel.options.constants).space
     free = {n: v for n, v in written.items() if n not in kernel.options.constants}
     return Space({n: tuple(dict.fromkeys(v)) for n, v in {**free, **given}.items()})
+
+
+def _values(name: str, given: object) -> tuple[int, ...]:
+    """One number or several; text would be taken apart, and 64.0 named otherwise than 64."""
+    several: tuple[object, ...] = (given,)
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        several = tuple(cast("Iterable[object]", given))
+    if not all(is_whole(value) for value in several):
+        message = f"{name}: wanted a whole number or several, got {given!r}"
+        raise PhobosError([Diagnostic("PH405", message, stage="tune")])
+    return tuple(operator.index(cast(SupportsIndex, value)) for value in several)

@@ -172,3 +172,35 @@ def test_a_kernel_that_cannot_run_does_not_stop_the_others(capsys):
     shown = capsys.readouterr()
     assert "PH705" in shown.err
     assert "softmax              50x50" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--sizes", "64", "64x64"], "'64x64' is no size"),
+        (["--json", "no/such/folder.json"], "there is no folder no/such"),
+        (["--csv", "/"], "cannot be written"),
+        (["--examples", "nowhere"], "--examples nowhere: no folder"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_timed(capsys, options, said):
+    """Exit code 2, nothing on standard output: hours of a long run are not lost to a typing error."""
+    assert main(["bench", "--bench", "gemm_fp32", *SMALL, *options]) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err
+    assert not shown.out
+
+
+@pytest.mark.parametrize("options", [["--margin", "-3"], ["--peak-fp32", "0"], ["--peak-fp16tc", "nan"]])
+def test_numbers_that_make_no_sense_are_exit_code_2(options):
+    """A margin below 0 would call every kernel slower; a peak is above 0."""
+    with pytest.raises(SystemExit) as stopped:
+        main(["bench", "--bench", "saxpy_fp32", *SMALL, *options])
+    assert stopped.value.code == 2
+
+
+def test_the_bundled_kernels_are_found_from_anywhere(tmp_path, monkeypatch, capsys):
+    """In a checkout without --examples, whatever the current folder."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", "--bench", "saxpy_fp32", *SMALL[2:]]) == 0
+    assert "saxpy_fp32" in capsys.readouterr().out

@@ -194,3 +194,55 @@ def test_an_interrupt_after_5_of_40_leaves_35():
     assert saxpy.constants_for({"N": 2048}, target, remembered.CPU) == first.best
     second = saxpy.tune(x, y, 0.5, choices=choices, **QUICK)
     assert (second.stopped, second.fresh, len(second.record.outcomes)) == ("", 35, 40)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"trials": 0}, "trials: wanted at least 1, got 0"),
+        ({"trials": 1.5}, "trials: wanted a whole number, got 1.5"),
+        ({"rounds": "9"}, "rounds: wanted a whole number, got '9'"),
+        ({"seconds": -1}, "seconds: wanted seconds, more than 0, got -1"),
+        ({"seconds": float("nan")}, "seconds: wanted seconds, more than 0"),
+        ({"meaning_seconds": -1}, "meaning_seconds: wanted a number from 0 on"),
+        ({"executor": 5}, "executor: wanted a concurrent.futures executor"),
+        ({"listener": 5}, "listener: wanted a function of an event"),
+        ({"against": {"mine": 5}}, "against: wanted 'cublas' or functions by name"),
+        ({"choices": 5}, "choices: wanted a dict"),
+        ({"choices": {"TILE": "64"}}, "TILE: wanted a whole number or several, got '64'"),
+        ({"choices": {"TILE": [64.0]}}, "TILE: wanted a whole number or several"),
+        ({"choices": {"TILE": True}}, "TILE: wanted a whole number or several, got True"),
+        ({"reference": {"Y": np.zeros(3)}}, r"reference: Y has shape \(256,\), got \(3,\)"),
+    ],
+)
+def test_values_that_options_cannot_have_are_errors(options, wanted):
+    """What was wanted and what was found, before anything is compiled or timed."""
+    x, y = arrays()
+    with pytest.raises(ph.PhobosError, match=wanted):
+        kernel().tune(x, y, 0.5, **options)
+
+
+def test_a_wrong_reference_or_a_short_timeout_is_not_remembered_for_good():
+    """With another reference or a longer timeout, what failed is tried again."""
+    x, y = arrays()
+    wrong = kernel().tune(x, y, 0.5, reference={"Y": x}, **QUICK)
+    assert {f.kind.value for f in wrong.failures} == {"wrong answer"}
+    assert "wrong answer, TILE=16: Y: relative error" in repr(wrong)
+    right = kernel().tune(x, y, 0.5, reference={"Y": 0.5 * x + y}, **QUICK)
+    assert len(right.measured) == 3
+    again = kernel().tune(x, y, 0.5, **QUICK)
+    assert (len(again.measured), again.fresh) == (3, 0)
+    assert "known since" in repr(again)
+    late = kernel().tune(x, y, 0.5, timeout=1e-6, resume=False, **{**QUICK, "isolate": True})
+    assert {f.kind.value for f in late.failures} == {"timeout"}
+    assert len(kernel().tune(x, y, 0.5, **QUICK).measured) == 3
+
+
+def test_times_of_another_grid_are_not_those_of_the_call():
+    """A grid of the caller's that calls without one would not have is measured, not remembered."""
+    x, y = arrays()
+    few = kernel().tune(x, y, 0.5, grid=2, **QUICK)
+    assert few.best == {"TILE": 16}
+    assert [f.kind.value for f in few.failures] == ["wrong answer", "wrong answer"]
+    whole = kernel().tune(x, y, 0.5, **QUICK)
+    assert (len(whole.measured), whole.fresh) == (3, 3)

@@ -40,9 +40,9 @@ def test_a_search_prints_its_winner_and_writes_its_files(tmp_path, capsys):
     assert "1/2" not in capsys.readouterr().out
 
 
-def test_a_name_that_the_kernel_lacks_is_exit_code_1(capsys):
-    """The diagnostic is on standard error."""
-    assert main(["tune", SAXPY, "N=64", "--cpu", "--try", "TILE_Q=1,2"]) == 1
+def test_a_name_that_the_kernel_lacks_is_exit_code_2(capsys):
+    """An option that cannot be used, as the help says; the diagnostic is on standard error."""
+    assert main(["tune", SAXPY, "N=64", "--cpu", "--try", "TILE_Q=1,2"]) == 2
     assert "TILE_Q" in capsys.readouterr().err
 
 
@@ -96,7 +96,7 @@ def test_a_record_is_searched_again_without_a_gpu(tmp_path, capsys):
 
 
 def test_settings_reach_the_search(tmp_path, capsys):
-    """Samples, finalists, the tolerance: with 0 nothing is right, which is exit code 1."""
+    """Samples, finalists, the timeout: where nothing gave an answer in time, the exit code is 1."""
     record = tmp_path / "saxpy.json"
     options = ["--cpu", "--rounds", "9", "--samples", "3", "--finalists", "2", "--record", str(record)]
     assert main(["tune", SAXPY, "N=2048", *options]) == 0
@@ -104,8 +104,8 @@ def test_settings_reach_the_search(tmp_path, capsys):
     assert {len(o.times) for o in outcomes} == {3}
     assert sum(bool(o.rounds) for o in outcomes) == 2
     capsys.readouterr()
-    assert main(["tune", SAXPY, "N=2048", "--cpu", "--fresh", "--tolerance", "-1"]) == 1
-    assert "wrong answer" in capsys.readouterr().out
+    assert main(["tune", SAXPY, "N=2048", "--cpu", "--timeout", "1e-6", "--fresh"]) == 1
+    assert "timeout" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -114,6 +114,11 @@ def test_settings_reach_the_search(tmp_path, capsys):
         (["--devices", "cluster"], "--dask"),
         (["--shape", "N=1", "--t4", "x"], "one shape"),
         (["--weights", "1"], "--shape"),
+        (["--shape", "N=1"], "N: given beside --shape"),
+        (["--csv", "no/such/folder.csv"], "there is no folder no/such"),
+        (["--plot", "figure.xyz"], ".png, "),
+        (["--trials", "0"], "trials: wanted at least 1"),
+        (["--seconds", "nan"], "more than 0"),
     ],
 )
 def test_options_that_contradict_each_other_are_exit_code_2(capsys, options, said):
@@ -122,12 +127,26 @@ def test_options_that_contradict_each_other_are_exit_code_2(capsys, options, sai
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("extents", "said"),
+    [
+        (["N=-5"], "N: wanted a size of at least 0, got -5"),
+        (["N=64", "M=3"], "has no parameter or extent M"),
+        ([], "extent N is not given"),
+    ],
+)
+def test_extents_that_cannot_be_are_exit_code_2(capsys, extents, said):
+    """A name that is no extent is said, not passed over: it may be a typing error."""
+    assert main(["tune", SAXPY, *extents, "--cpu"]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_devices_are_all_or_ordinals(capsys):
     """Anything else is argparse's error; on the CPU there are none."""
     with pytest.raises(SystemExit):
         main(["tune", SAXPY, "N=64", "--devices", "both"])
     assert "0,1" in capsys.readouterr().err
-    assert main(["tune", SAXPY, "N=64", "--cpu", "--devices", "0,1"]) == 1
+    assert main(["tune", SAXPY, "N=64", "--cpu", "--devices", "0,1"]) == 2
     assert "arrays on a GPU" in capsys.readouterr().err
 
 

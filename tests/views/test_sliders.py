@@ -71,7 +71,10 @@ def sliders() -> Iterator[Sliders]:
 
 
 def test_values_are_those_that_a_search_would_visit() -> None:
-    """Names, values and their order are the space's; the compiler's own choices follow, first auto."""
+    """Names, values and their order are the space's; the compiler's own choices follow, first auto.
+
+    What follows from the call's extents is no choice.
+    """
     kernel = gemm()
     found = parameters(kernel, {}, {})
     searched = {p.name: p.values for p in found if not p.own}
