@@ -93,6 +93,7 @@ CODES: dict[str, str] = {
     "PH712": "arrays in different places",
     "PH713": "an array that bulk copies cannot address",
     "PH714": "an extent above a promised bound",
+    "PH715": "an option of simulate or compare that cannot be",
     "PH801": "an assertion failed",
     "PH802": "an integer divided by zero",
     "PH803": "a shift by a negative amount or past the width",

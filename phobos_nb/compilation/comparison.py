@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from phobos_nb.arguments.match import name_arguments
+from phobos_nb.arguments.simulation import check_comparison
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.call import SolvedCall, describe_host, host_values
 from phobos_nb.compilation.configuration import resolve
@@ -19,9 +22,19 @@ from phobos_nb.simulate.experiments import Arrays, Cta, Trial
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.kernel import Kernel
+    from phobos_nb.simulate.operands import Operand
 
 Reference = Mapping[str, Any] | Callable[[dict[str, Any]], Mapping[str, Any]]
 """The right outputs by name, or what gives them for a call's arguments by name."""
+
+
+REPEATED = ("grid", "drop_barrier", "seed")
+"""Options with which a call is made again."""
+
+
+def linear_number(cta: Cta, grid: Cta) -> int:
+    """A CTA's number, x fastest."""
+    return cta[0] + grid[0] * (cta[1] + grid[1] * cta[2])
 
 
 def compare_call(
@@ -39,8 +52,34 @@ def compare_call(
     call, compilation = kernel.compiled_call(values, describe_host, grid, configuration)
     trial = _trial(kernel, call, len(compilation.launches), values, options, ref)
     wanted = trial.right(trial.arrays) if trial.right else cast(Arrays, ref)
-    names = result.outputs if ref is None else wanted
-    return compare(result, {n: wanted[n] for n in names}, compilation.contract, tolerance, trial)
+    if ref is None:
+        wanted = {name: wanted[name] for name in result.outputs}
+    wanted = check_comparison(kernel.name, wanted, result.outputs, tolerance)
+    found = compare(result, wanted, compilation.contract, tolerance, trial)
+    if len(compilation.launches) > 1:
+        return found
+    again = partial(_operands, kernel, arguments, named, options, call.grid)
+    return [replace(x, operands=again(x)) for x in found]
+
+
+def _operands(
+    kernel: Kernel,
+    arguments: tuple[Any, ...],
+    named: Mapping[str, Any],
+    options: Mapping[str, Any],
+    grid: Cta,
+    found: Difference,
+) -> tuple[Operand, ...]:
+    """What the first wrong element was computed from: its CTA is run once more."""
+    if found.writer is None:
+        return ()
+    same = {k: options[k] for k in REPEATED if k in options}
+    cta = linear_number(found.writer.cta, grid)
+    probe = (found.tensor, found.index)
+    again = kernel.simulate(
+        *arguments, **same, **named, ctas=[cta], probe=probe, races=False, banks=False
+    )
+    return tuple(again.operands)
 
 
 def _trial(
@@ -54,12 +93,12 @@ def _trial(
     """The call, to be made again with other arrays of the same shapes."""
     scalars = {name: value for name, value in values.items() if name not in call.arrays}
     same = kernel.specialize(**call.typed.constants, **call.choices)
-    repeated = {k: options[k] for k in ("grid", "drop_barrier", "seed") if k in options}
+    repeated = {k: options[k] for k in REPEATED if k in options}
 
     def simulated(arrays: Arrays, cta: Cta | None) -> Arrays:
         some = None
         if cta is not None and launches == 1:
-            some = [cta[0] + call.grid[0] * (cta[1] + call.grid[1] * cta[2])]
+            some = [linear_number(cta, call.grid)]
         return same.simulate(
             **repeated, ctas=some, races=False, banks=False, **arrays, **scalars
         ).outputs

@@ -144,12 +144,14 @@ class Kernel:
         if self._generic.open:
             kernel = self.for_call(arguments, named)
             return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
+        from phobos_nb.arguments.simulation import check_simulation
         from phobos_nb.compilation.shared_names import with_shared_names
 
         values = host_values(name_arguments(self.name, self.parameters, arguments, named))
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
         configuration = resolve(replace(self.options, drop_barrier=dropped))
         call, compilation = self.compiled_call(values, describe_host, grid, configuration)
+        check_simulation(self.name, options, call.grid, {n: values[n].shape for n in call.arrays})
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
         modules = [x.thread_module for x in compilation.launches]
         names = [partial(with_shared_names, plan=x.shared_memory) for x in compilation.launches]
@@ -173,9 +175,10 @@ class Kernel:
     ) -> list[Difference]:
         """Simulate a call and compare it: per wrong tensor the first wrong element and its cause.
 
-        ref: the right outputs by parameter name, or a function that gives them for arguments by name and
-        leaves those as they are (it tells more: it is asked for other shapes too, to find the cause); by
-        default what the kernel means, run on the CPU.
+        ref: the right outputs by parameter name, or a function of one dict, the arguments by name, that
+        gives them and leaves those as they are, such as `lambda given: {"C": given["A"] @ given["B"]}`
+        (it tells more: it is asked for other shapes too, to find the cause); by default what the
+        kernel means, run on the CPU.
         tolerance: the largest absolute error, a number or arrays by name. An empty list is agreement.
         Takes the options of `simulate` too.
         """

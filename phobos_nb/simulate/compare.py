@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from phobos_nb.contract import LaunchContract
 from phobos_nb.simulate.experiments import Question, Trial, ask
+from phobos_nb.simulate.operands import Operand
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.simulate.writers import Writer
 
@@ -27,12 +28,16 @@ Array = NDArray[Any]
 ROUNDED = 2.0**-7
 """Errors up to this part of the largest wanted value may be those of rounding to bf16 or wider."""
 
+SHOWN = 6
+"""Operands that a difference prints."""
+
 
 @dataclass(frozen=True)
 class Difference:
     """The first wrong element of a tensor, in row-major order, and what is wrong in general.
 
-    wrong: how many elements differ beyond the tolerance, of `total`.
+    wrong: how many elements differ beyond the tolerance, of `total`. operands: the value that was stored
+    there and what it was computed from, where a single launch of a kernel was compared.
     """
 
     tensor: str
@@ -44,6 +49,7 @@ class Difference:
     kind: Kind
     explanation: str
     writer: Writer | None
+    operands: tuple[Operand, ...] = ()
 
     def __str__(self) -> str:
         where = f"{self.tensor}[{', '.join(map(str, self.index))}]"
@@ -51,10 +57,11 @@ class Difference:
         if self.writer is not None:
             w = self.writer
             who = f"written by CTA {w.cta}, thread {w.thread} (lane {w.lane}) in {w.place}"
-        return (
+        said = (
             f"{where} is {self.found}, wanted {self.wanted}; {who}. "
             f"{self.wrong} of {self.total} elements differ. {self.kind}: {self.explanation}"
         )
+        return "\n".join([said, *(f"  {o}" for o in self.operands[:SHOWN])])
 
 
 def compare(

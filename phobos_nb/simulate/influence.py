@@ -36,8 +36,7 @@ class Influence:
         """
         largest = 0.0
         for arrays in changes(self._arrays, name, box):
-            change = abs(float(self._number(arrays)) - self._before)
-            largest = max(largest, np.inf if np.isnan(change) else change)
+            largest = max(largest, _change(self._before, float(self._number(arrays))))
             if largest > self._clear:
                 break
         return largest
@@ -51,6 +50,13 @@ class Influence:
     def is_clear(self, change: float) -> bool:
         """Whether a change is more than rounding."""
         return change > self._clear
+
+
+def _change(before: float, after: float) -> float:
+    """How far apart two numbers are: infinitely if only one is finite, or NaN or of another sign."""
+    if before == after or (np.isnan(before) and np.isnan(after)):
+        return 0.0
+    return abs(after - before) if np.isfinite(after) and np.isfinite(before) else np.inf
 
 
 def changes(arrays: Arrays, name: str, box: Box) -> Iterator[Arrays]:

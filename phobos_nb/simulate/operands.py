@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from phobos_nb.ir.dialects.vector_memory import MaskedStoreOp
 from phobos_nb.ir.locations import place_of
 from phobos_nb.simulate.memory import Allocation
 from phobos_nb.simulate.values import Ref, is_array
@@ -35,7 +36,17 @@ class Operand:
 
     def __str__(self) -> str:
         line = f" (line {self.line})" if self.line else ""
-        return f"{'  ' * self.depth}{self.op}{line} = {self.value}"
+        return f"{'  ' * self.depth}{self.op}{line} = {_shown(self.value)}"
+
+
+def _shown(value: Any) -> str:
+    if not np.size(value) > 1:
+        return str(np.ravel(value)[0])
+    return np.array2string(np.ravel(value), max_line_width=500, separator=", ", threshold=8)
+
+
+def _stored_value(store: Operation) -> SSAValue:
+    return store.value if isinstance(store, MaskedStoreOp) else store.operands[0]
 
 
 class Probe:
@@ -67,7 +78,7 @@ class Probe:
         lanes = np.flatnonzero(hits.reshape(-1, s.count).any(0))
         if len(lanes):
             self.operands = []
-            self._collect(s, int(lanes[-1]), self.operations[site.op].operands[0], 0)
+            self._collect(s, int(lanes[-1]), _stored_value(self.operations[site.op]), 0)
 
     def _collect(self, s: Strand, lane: int, value: SSAValue, depth: int) -> None:
         slot = self.slots.get(value)

@@ -115,6 +115,22 @@ class Race:
         place = f"{self.tensor}[{', '.join(map(str, self.element))}]"
         return f"{self.name} ({place})" if self.name else place
 
+    @property
+    def help(self) -> str:
+        """What orders the two accesses, where their kind tells."""
+        if " after " not in self.kind or not (self.first.line and self.second.line):
+            return ""
+        if self.first_cta != self.second_cta:
+            ctas = (
+                "CTAs run in no order: use an atomic, give each its own elements, or launch two kernels"
+            )
+            return "" if self.tensor == "shared" else ctas
+        if self.first == self.second and self.kind == "write after write":
+            return f"line {self.first.line} writes an element twice: let one thread, or use an atomic"
+        return (
+            f"put a barrier behind line {self.first.line} and before line {self.second.line} comes next"
+        )
+
     def __str__(self) -> str:
         first = f"{self.first} by {_thread(self.first_thread)}"
         second = f"{self.second} by {_thread(self.second_thread)}"
@@ -255,6 +271,7 @@ class SimulationResult:
         """Faults, races, the worst bank conflicts, what was masked and printed, one line each."""
         yield from _first("fault", self.faults)
         yield from _first("race", self.races)
+        yield from (f"  help: {x}" for x in dict.fromkeys(r.help for r in self.races[:10]) if x)
         for access in self.bank_conflicts[:3]:
             if access.conflicts:
                 of = f" on {access.name}" if access.name else ""

@@ -171,3 +171,58 @@ def test_a_kernel_takes_the_options_of_the_simulator():
     result = scale.simulate(np.ones(100, np.float32), np.zeros(100, np.float32), ctas=[1], trace=1)
     assert result.outputs["Y"].tolist() == [0] * 64 + [2] * 36
     assert {e.cta for e in result.trace} == {(1, 0, 0)}
+
+
+def test_a_difference_has_what_it_was_computed_from():
+    """The operands of the first wrong element, of a masked vector too, are there and printed."""
+    import phobos_nb as ph
+
+    scale = ph.compile(SCALE, chip="sm_80").scale
+    x, y = np.arange(100, dtype=np.float32), np.ones(100, np.float32)
+    wanted = 2 * x + 1
+    wanted[70:] = 0
+    (found,) = scale.compare(x, y, ref={"Y": wanted})
+    assert found.index == (70,)
+    values = {o.op: np.ravel(o.value) for o in found.operands}
+    assert 2 * x[70] + 1 in values["arith.addf"]
+    assert 2 * x[70] in values["arith.mulf"]
+    assert "arith.addf (line 4) = " in str(found)
+
+
+def test_rounding_in_the_source_is_no_tail():
+    """Sums in another order round otherwise here and there: still the source means the wrong values."""
+    import phobos_nb as ph
+
+    gemm = ph.compile(
+        """
+@launch(128)
+kernel g(A: tensor<f32>[M, K], B: tensor<f32>[K, N], C: tensor<f32>[M, N]) {
+  var acc: tile<f32>[32, 32] = 0.0
+  for k in range(0, K, 8) {
+    acc += dot(A[ctx.block.x * 32 :+ 32, k :+ 8], B[k :+ 8, ctx.block.y * 32 :+ 32])
+  }
+  C[ctx.block.x * 32 :+ 32, ctx.block.y * 32 :+ 32] = f32(f16(acc))
+}
+""",
+        chip="sm_80",
+    ).g
+    rng = np.random.default_rng(1)
+    a, b = rng.random((50, 37), np.float32), rng.random((37, 61), np.float32)
+    (found,) = gemm.compare(
+        a, b, np.zeros((50, 61), np.float32), ref=lambda given: {"C": given["A"] @ given["B"]}
+    )
+    assert found.kind == "rounding", str(found)
+
+
+def test_infinite_results_read_no_other_elements():
+    """Where all is infinite, an operand that does not matter is not taken for one that does."""
+    import phobos_nb as ph
+
+    kernel = ph.compile(
+        "kernel k(X: tensor<f32>[N], Y: tensor<f32>[N]) {\n"
+        "  let i = ctx.block.x * 256 + ctx.thread\n  Y[i] = X[i] / (X[i] - X[i])\n}\n",
+        chip="sm_80",
+    ).k
+    x = np.random.default_rng(1).random(700, dtype=np.float32) + 1
+    (found,) = kernel.compare(x, np.zeros(700, np.float32), ref=lambda given: {"Y": given["X"]})
+    assert found.kind == "wrong operation", str(found)

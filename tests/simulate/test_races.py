@@ -178,3 +178,35 @@ def test_atomics_of_many_ctas(make):
     result = launch(make, body, ctas=200)
     assert result.clean
     assert result.outputs["out"][0] == 200 * 64
+
+
+SHARED = """
+@launch(64)
+kernel turn(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+  var s: shared<f32>[64]
+  let t = ctx.thread
+  s[t] = X[t]
+  Y[t] = s[63 - t]
+}
+"""
+EVERYWHERE = """
+@launch(64)
+kernel count(X: tensor<i32>[N], Y: tensor<i32>[N]) {
+  Y[%s] = X[ctx.thread] + ctx.block.x
+}
+"""
+
+
+def test_a_race_says_how_it_is_mended():
+    """Within a CTA a barrier, with both lines; between CTAs what no barrier can do."""
+    import phobos_nb as ph
+
+    x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    result = ph.compile(SHARED, chip="sm_80").turn.simulate(x, y, grid=1)
+    assert result.races[0].help == "put a barrier behind line 6 and before line 7 comes next"
+    assert f"help: {result.races[0].help}" in str(result)
+    x, y = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    result = ph.compile(EVERYWHERE % "ctx.thread", chip="sm_80").count.simulate(x, y, grid=2)
+    assert result.races[0].help.startswith("CTAs run in no order: use an atomic")
+    result = ph.compile(EVERYWHERE % "0", chip="sm_80").count.simulate(x, y, grid=1)
+    assert result.races[0].help == "line 4 writes an element twice: let one thread, or use an atomic"
