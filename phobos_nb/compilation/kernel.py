@@ -458,8 +458,14 @@ class Kernel:
         )
 
     def use(self, **constants: int) -> None:
-        """Let calls take these values, whatever was tuned; without any, what was tuned again."""
-        self._used = dict(constants)
+        """Let calls take these values, whatever was tuned; without any, what was tuned again.
+
+        Raises `PhobosError` PH404 for a name that the kernel lacks, PH405 for what is no integer.
+        """
+        given: dict[str, Any] = dict(constants)
+        if any(n not in self.constant_names or not isinstance(v, int) for n, v in given.items()):
+            self.typed({**self.options.constants, **given})
+        self._used = given
         self.choose_anew()
 
     def choose_anew(self) -> None:

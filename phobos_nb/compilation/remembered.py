@@ -26,6 +26,9 @@ LOG = logging.getLogger("phobos_nb")
 FORMAT = 1
 """Of the files; a reader takes older ones where `tune/records.py` can convert them."""
 
+LONGEST = 120
+"""Letters of a kernel's name in a file's name, of which 255 are allowed in all."""
+
 CPU = "cpu"
 """The device of NumPy calls."""
 
@@ -53,9 +56,9 @@ class Identity:
 
     @property
     def file_name(self) -> str:
-        """Readable at its start, unique by a hash of everything."""
+        """Readable at its start, unique by a hash of everything; short enough for any file system."""
         text = json.dumps(asdict(self), sort_keys=True)
-        return f"{self.kernel}-{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+        return f"{self.kernel[:LONGEST]}-{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON's types."""

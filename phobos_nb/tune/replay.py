@@ -110,9 +110,9 @@ def provenance(record: Record) -> str:
     return f"{record.identity.device}, {record.date}"
 
 
-def open_record(path: Path) -> Tuning:
+def open_record(path: str | Path) -> Tuning:
     """A record file as a result, marked as recorded; `RecordError` where it is none."""
-    record = read(path)
+    record = read(Path(path))
     return Tuning(record, recorded=provenance(record))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from phobos_nb.diagnostics import Diagnostic, PhobosError
@@ -82,10 +82,21 @@ def _is_against(value: Any) -> bool:
     return isinstance(value, str)
 
 
+def _are_weights(value: Any) -> bool:
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    return several and all(_is_number(v, math.isfinite) for v in cast("Iterable[Any]", value))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
+
+
 OBJECTS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "choices": ("a dict from names to values", _is_mapping),
     "executor": ("a concurrent.futures executor", _is_executor),
     "listener": ("a function of an event", callable),
+    "shapes": ("a list of dicts of extents or tuples of arguments", _is_list),
+    "weights": ("numbers, one for each shape", _are_weights),
     "against": ("'cublas' or functions by name", _is_against),
 }
 """What other options take, and whether a value is that."""

@@ -44,7 +44,10 @@ class ShapesTuning:
         return sum(t.fresh for t in self.tunings)
 
     def choose(self, **extents: int) -> dict[str, int] | None:
-        """The constants that a call of these extents takes."""
+        """The constants that a call of these extents takes; `TypeError` unless they are the kernel's."""
+        wanted = sorted({n for point in self.table.points for n in point.extents})
+        if wanted and sorted(extents) != wanted:
+            raise TypeError(f"choose: wanted {', '.join(wanted)}, got {', '.join(extents) or 'nothing'}")
         return self.table.choose(extents)
 
     def regret(self, point: Point) -> float | None:

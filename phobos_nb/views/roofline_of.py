@@ -13,7 +13,7 @@ from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.lower.choices import BY_EXTENTS
-from phobos_nb.target import Target
+from phobos_nb.target import Target, get, names
 from phobos_nb.target.cards import card_of
 from phobos_nb.tune.outcome import label
 from phobos_nb.tune.place import Gpu, Host, Place
@@ -191,10 +191,20 @@ def roofs_of(target: Target, *, measured: bool, card: str) -> Roofs:
         return measured_roofs(target)
     found = card_of(target, card)
     if found is None:
-        listed = ", ".join(c.name for c in target.cards) or "none"
         message = f"no card {card!r} of {target.name} is known"
-        raise PhobosError([Diagnostic("PH405", message, stage="roofline", help=f"listed: {listed}")])
+        raise PhobosError(
+            [Diagnostic("PH405", message, stage="roofline", help=_cards_help(target, card))]
+        )
     return nominal(target, found)
+
+
+def _cards_help(target: Target, card: str) -> str:
+    """Where the card is of another target, how to compile for that; else the target's cards."""
+    for name in names():
+        other = get(name)
+        if card and other.cards and card_of(other, card) is not None:
+            return f"{card} is a card of {name}: load or specialise the kernel with chip={name!r}"
+    return f"listed: {', '.join(c.name for c in target.cards) or 'none'}"
 
 
 def _title(looked: Looked) -> str:

@@ -205,6 +205,8 @@ def test_an_interrupt_after_5_of_40_leaves_35():
         ({"seconds": -1}, "seconds: wanted seconds, more than 0, got -1"),
         ({"seconds": float("nan")}, "seconds: wanted seconds, more than 0"),
         ({"meaning_seconds": -1}, "meaning_seconds: wanted a number from 0 on"),
+        ({"shapes": 5}, "shapes: wanted a list of dicts of extents"),
+        ({"shapes": [{"N": 8}], "weights": "x"}, "weights: wanted numbers, one for each shape, got 'x'"),
         ({"executor": 5}, "executor: wanted a concurrent.futures executor"),
         ({"listener": 5}, "listener: wanted a function of an event"),
         ({"against": {"mine": 5}}, "against: wanted 'cublas' or functions by name"),
@@ -218,8 +220,9 @@ def test_an_interrupt_after_5_of_40_leaves_35():
 def test_values_that_options_cannot_have_are_errors(options, wanted):
     """What was wanted and what was found, before anything is compiled or timed."""
     x, y = arrays()
+    arguments = () if "shapes" in options else (x, y, 0.5)
     with pytest.raises(ph.PhobosError, match=wanted):
-        kernel().tune(x, y, 0.5, **options)
+        kernel().tune(*arguments, **options)
 
 
 def test_a_wrong_reference_or_a_short_timeout_is_not_remembered_for_good():
@@ -246,3 +249,28 @@ def test_times_of_another_grid_are_not_those_of_the_call():
     assert [f.kind.value for f in few.failures] == ["wrong answer", "wrong answer"]
     whole = kernel().tune(x, y, 0.5, **QUICK)
     assert (len(whole.measured), whole.fresh) == (3, 3)
+
+
+def test_use_takes_constants_of_the_kernel_alone():
+    """A misspelt name or half a number is said at once, and calls go on as before."""
+    saxpy = kernel()
+    with pytest.raises(ph.PhobosError, match="no constant `TIL`"):
+        saxpy.use(TIL=32)
+    with pytest.raises(ph.PhobosError, match=r"integer, found 32.5"):
+        saxpy.use(TILE=32.5)
+    x, y = arrays()
+    wanted = 0.5 * x + y
+    saxpy(x, y, 0.5)
+    np.testing.assert_allclose(y, wanted, rtol=1e-6)
+
+
+def test_a_kernel_with_a_very_long_name_is_tuned_and_called():
+    """Its record's file has a name that file systems take."""
+    name = "k" * 300
+    text = SAXPY.replace("kernel saxpy", f"kernel {name}")
+    x, y = arrays()
+    saxpy = kernel(text)
+    assert saxpy.name == name
+    found = saxpy.tune(x, y, 0.5, **QUICK)
+    assert saxpy.tune(x, y, 0.5, **QUICK).since == found.record.date
+    saxpy(x, y, 0.5)

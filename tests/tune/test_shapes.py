@@ -202,3 +202,11 @@ def test_a_search_in_the_background_is_of_one_call():
     """Shapes are refused there, with what to use."""
     with pytest.raises(ph.PhobosError, match=r"use tune\(shapes"):
         ph.autotune_live(kernel(), shapes=SHAPES)
+
+
+def test_the_choice_for_extents_that_are_not_the_kernels_is_an_error():
+    """Which extents were wanted, which were given."""
+    found = kernel().tune(shapes=[{"N": 64}], on="cpu", a=0.5, **QUICK)
+    assert found.choose(N=1000)
+    with pytest.raises(TypeError, match="choose: wanted N, got M"):
+        found.choose(M=1000)

@@ -305,3 +305,12 @@ def test_the_kept_results_of_an_h200_bear_the_model_out() -> None:
     gemm = data["points"]["gemm"]
     assert gemm["requested_bytes"] == 4 * (tiles * side * (128 + 256) + 2 * side**2)
     assert gemm["flops"] == {"f32 fma": 2 * side**3, "f32 mul": 2 * side**2, "f32 add": side**2}
+
+
+def test_a_card_of_another_target_says_which() -> None:
+    """Without a GPU a kernel is compiled for sm_80: the help says with which chip an H200 has a roof."""
+    kernel = ph.load(EXAMPLES / "saxpy_fp32.ph", chip="sm_80").saxpy
+    with pytest.raises(ph.PhobosError, match=r"H200 is a card of sm_90a: .* chip='sm_90a'"):
+        kernel.roofline(N=4096, card="H200")
+    with pytest.raises(ph.PhobosError, match="listed: A100"):
+        kernel.roofline(N=4096, card="H900")
