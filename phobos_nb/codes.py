@@ -68,6 +68,7 @@ CODES: dict[str, str] = {
     "PH514": "a loop that is split among CTAs, or is not",
     "PH515": "thin tiles, and how their products run",
     "PH516": "a barrier that the kernel does not have",
+    "PH517": "a choice that no product can follow",
     "PH520": "an operation that is not lowered to threads",
     "PH600": "the generated CUDA C++ was refused",
     "PH601": "NVRTC is not installed",

@@ -51,3 +51,23 @@ CHOICES: Mapping[str, str] = {
 }
 """Name -> meaning. A name that is not given is decided by the compiler; none changes results beyond
 the order in which sums are rounded."""
+
+FROM_ZERO = frozenset(("PAD_A", "PAD_B", "GROUP", *BY_EXTENTS))
+
+NUMBERED: Mapping[str, int] = {
+    "DIRECT": 2,
+    "ORDER": len(ORDERS),
+    "ADDRESS": len(ADDRESSES),
+    "GUARD": len(GUARDS),
+    "RING": len(RINGS),
+}
+"""Choices whose numbers stand for one of so many things, from 0."""
+
+
+def out_of_range(name: str, value: int) -> str:
+    """What a choice takes, in words, where `value` is not of it; empty where it is."""
+    if name in NUMBERED:
+        most = NUMBERED[name] - 1
+        return "" if 0 <= value <= most else f"a whole number from 0 to {most}"
+    least = 0 if name in FROM_ZERO else 1
+    return "" if value >= least else f"a whole number from {least} up"

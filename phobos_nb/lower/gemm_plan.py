@@ -40,6 +40,9 @@ WIDEST = 16
 OTHER_REGISTERS = 22
 """Registers of a thread beside those of its dots; 202 in all for the 16 x 8 winner."""
 
+GRID_NAMES = ("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M")
+"""Choices that divide a dot's result among threads."""
+
 MOST_CTAS = 4
 """More CTAs on an SM were not tried."""
 
@@ -86,7 +89,7 @@ def choose(
     A fixed value that no grid offers is ignored, so that one name can serve several dots.
     """
     wanted = constants or {}
-    names = [n for n in ("THREAD_M", "THREAD_N", "WARPS_M", "LANES_M") if n in wanted]
+    names = [n for n in GRID_NAMES if n in wanted]
     grid = _wanted_grid(shape, threads, wanted, names) if names else best_grid(shape, threads)
     return _fixed(GemmPlan(grid, unroll_k=_unroll(shape)), target, wanted)
 
@@ -96,11 +99,12 @@ def _wanted_grid(
 ) -> ThreadGrid:
     grids = list(_grids(shape, threads))
     for name in names:
-        grids = [g for g in grids if _named(shape, g)[name] == wanted[name]] or grids
+        grids = [g for g in grids if named(shape, g)[name] == wanted[name]] or grids
     return min(grids, key=lambda g: _cost(shape, g))
 
 
-def _named(shape: DotShape, grid: ThreadGrid) -> dict[str, int]:
+def named(shape: DotShape, grid: ThreadGrid) -> dict[str, int]:
+    """What a grid is in the words of `GRID_NAMES`."""
     rows, columns = _slots(shape, grid)
     return {"THREAD_M": rows, "THREAD_N": columns, "WARPS_M": grid.warps[0], "LANES_M": grid.lanes[0]}
 

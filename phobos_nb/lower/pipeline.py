@@ -13,6 +13,7 @@ from phobos_nb.diagnostics import Diagnostic, Diagnostics
 from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.language.typed import AttributeUse
+from phobos_nb.lower.accumulate import accumulate_dots
 from phobos_nb.lower.assign_layouts import Assignment, assign_layouts, dot_shape
 from phobos_nb.lower.assumptions import argument_name, assumed
 from phobos_nb.lower.crop import crop_edge, crop_tiles
@@ -30,12 +31,14 @@ from phobos_nb.lower.pipeline_loops import pipeline_loops
 from phobos_nb.lower.plan_shared_memory import SharedPlan, check_limit
 from phobos_nb.lower.raster import block_ids
 from phobos_nb.lower.requests import (
+    check_choices,
     check_requests,
     check_sums,
     note_cropped,
     note_direct,
     note_edges,
     note_split,
+    note_unfollowed,
     wanted_constants,
 )
 from phobos_nb.lower.shared_liveness import plan_kernel
@@ -103,6 +106,16 @@ class _Work:
     assumes: dict[str, int] = field(default_factory=dict[str, int])
 
 
+def _check_choices(work: _Work) -> None:
+    constants = wanted_constants(work.facts.attributes, work.options.constants)
+    check_choices(constants, work.diagnostics, work.facts.span)
+    work.diagnostics.raise_errors()
+
+
+def _accumulate_dots(work: _Work) -> None:
+    accumulate_dots(work.kernel)
+
+
 def _merge_equal(work: _Work) -> None:
     merge_equal(work.kernel)
 
@@ -142,6 +155,9 @@ def _assign_layouts(work: _Work) -> None:
     shapes, threads = map(dot_shape, work.assignment.plans), work.kernel.threads.value.data
     check_sums(shapes, threads, work.target, work.diagnostics, work.facts.span)
     work.diagnostics.raise_errors()
+    if not work.options.role:
+        plans = [(dot_shape(dot), plan) for dot, plan in work.assignment.plans.items()]
+        note_unfollowed(plans, constants, work.diagnostics, work.facts.span)
 
 
 def _split_loop(work: _Work) -> None:
@@ -234,6 +250,8 @@ def _finish(work: _Work) -> None:
 
 
 PASSES = (
+    _check_choices,
+    _accumulate_dots,
     _merge_equal,
     _version_edges,
     _crop_tiles,

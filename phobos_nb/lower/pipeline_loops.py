@@ -48,13 +48,11 @@ def pipeline_loops(
 ) -> tuple[LoopReport, ...]:
     """Mark and rewrite the eligible loops in place; one report per loop that holds a dot."""
     reports: list[LoopReport] = []
-    for loop in [op for op in kernel.body.walk() if isinstance(op, scf.ForOp)]:
-        if not any(isinstance(op, staged.DotOp) for op in loop.body.block.ops):
-            continue
+    for loop in _loops_with_dots(kernel):
         place = place_of(loop)
         line = place.line if place else 0
         reason = _obstacle(loop)
-        if reason:
+        if isinstance(loop, scf.WhileOp) or reason:
             reports.append(LoopReport(line, 1, "", reason))
             continue
         _share_the_sm(loop, kernel, target, constants)
@@ -64,14 +62,30 @@ def pipeline_loops(
         if stages > 1:
             _rewrite(loop, kernel, stages, mode)
             note_form(loop, form)
-        short = "STAGES is 1" if constants.get("STAGES") == 1 else _shortage(loop, target)
-        reports.append(LoopReport(line, stages, mode, "" if stages > 1 else short))
+        reports.append(LoopReport(line, stages, mode, _fewer(loop, stages, target, constants)))
     return tuple(reports)
 
 
-def _obstacle(loop: scf.ForOp) -> str:
+def _loops_with_dots(kernel: KernelOp) -> list[scf.ForOp | scf.WhileOp]:
+    """The innermost loops around dots, in the order of the text."""
+    found = dict.fromkeys(_loop_around(op) for op in kernel.body.walk() if isinstance(op, staged.DotOp))
+    return [loop for loop in found if loop is not None]
+
+
+def _loop_around(op: Operation) -> scf.ForOp | scf.WhileOp | None:
+    around = op.parent_op()
+    while around is not None and not isinstance(around, scf.ForOp | scf.WhileOp):
+        around = around.parent_op()
+    return around
+
+
+def _obstacle(loop: scf.ForOp | scf.WhileOp) -> str:
     """Why a loop cannot be pipelined; empty when it can."""
+    if isinstance(loop, scf.WhileOp):
+        return "the loop may end at any slice (`while`, `break`, `continue` or `return`)"
     body = loop.body.block
+    if not any(isinstance(op, staged.DotOp) for op in body.ops):
+        return "the dot stands under a condition"
     for op in body.ops:
         if isinstance(op, tile.LoadOp):
             problem = _load_obstacle(op, body)
@@ -95,7 +109,10 @@ def _is_index(op: Operation) -> bool:
 
 def _load_obstacle(op: tile.LoadOp, body: Block) -> str:
     users = [use.operation for use in op.result.uses]
-    if len(users) != 1 or not isinstance(users[0], staged.WriteOp):
+    others = [user.name for user in users if not isinstance(user, staged.WriteOp)]
+    if others:
+        return f"a loaded tile is not for a dot alone ({others[0]})"
+    if len(users) != 1:
         return "a loaded tile is used by more than one dot operand"
     if op.pad is not None and constant_value(op.pad) != 0:
         return "a load fills with something other than zero"
@@ -192,6 +209,14 @@ def _form(loop: scf.ForOp, kernel: KernelOp, mode: str, constants: Mapping[str, 
     wide = any(layout_of(load.result, threads).axes[-1].run > 1 for load in loads)
     depth = dots[0].depth.value.data
     return choose_form(accumulators, depth, mode, constants, masked=masked, wide=wide)
+
+
+def _fewer(loop: scf.ForOp, stages: int, target: Target, constants: Mapping[str, int]) -> str:
+    """Why there are no more stages where there is one, or fewer than asked for."""
+    asked = constants.get("STAGES", stages)
+    if stages == 1:
+        return "STAGES is 1" if asked == 1 and "STAGES" in constants else _shortage(loop, target)
+    return f"copies through registers have {stages} stages at most" if asked > stages else ""
 
 
 def _shortage(loop: scf.ForOp, target: Target) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.typed import AttributeUse
+from phobos_nb.lower.choices import CHOICES, out_of_range
 from phobos_nb.lower.edge_rules import Edge
-from phobos_nb.lower.gemm_plan import DotShape, estimate
+from phobos_nb.lower.gemm_plan import GRID_NAMES, DotShape, GemmPlan, estimate, named
 from phobos_nb.lower.loop_report import LoopReport
 from phobos_nb.lower.matvec import MODE
 from phobos_nb.lower.split_k import Split
@@ -23,6 +24,15 @@ def wanted_constants(attributes: Iterable[AttributeUse], constants: Mapping[str,
         if isinstance(stages, int) and stages:
             found.setdefault("STAGES", stages)
     return found
+
+
+def check_choices(constants: Mapping[str, int], diagnostics: Diagnostics, span: Span | None) -> None:
+    """Report PH405 for each of the compiler's own choices whose number stands for nothing."""
+    for name, value in constants.items():
+        wanted = out_of_range(name, value) if name in CHOICES else ""
+        if wanted:
+            message = f"{name}: wanted {wanted}, got {value}"
+            diagnostics.error("PH405", message, span, help=CHOICES[name], stage="lower")
 
 
 def check_sums(
@@ -45,6 +55,22 @@ def check_sums(
                 help=f"more than {threads} threads in `@launch`, or a smaller tile",
                 stage="lower",
             )
+
+
+def note_unfollowed(
+    plans: Iterable[tuple[DotShape, GemmPlan]],
+    constants: Mapping[str, int],
+    diagnostics: Diagnostics,
+    span: Span | None,
+) -> None:
+    """Note PH517: a division among threads that no dot could take, and what it is instead."""
+    grids = [named(shape, plan.grid) for shape, plan in plans]
+    for name in GRID_NAMES:
+        has = sorted({grid[name] for grid in grids})
+        if name in constants and has and constants[name] not in has:
+            instead = ", ".join(map(str, has))
+            message = f"{name} = {constants[name]} fits no product here; it is {instead}"
+            diagnostics.note("PH517", message, span, stage="lower")
 
 
 def note_split(split: Split | None, reason: str, diagnostics: Diagnostics, span: Span | None) -> None:
