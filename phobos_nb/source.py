@@ -20,6 +20,10 @@ class Span(NamedTuple):
         """The smallest span that covers this one and `other`."""
         return Span(min(self.start, other.start), max(self.stop, other.stop))
 
+    def covers(self, other: Span) -> bool:
+        """Whether `other` lies in this span."""
+        return self.start <= other.start and other.stop <= self.stop
+
 
 class Position(NamedTuple):
     """A 1-based line and column as an editor shows them."""

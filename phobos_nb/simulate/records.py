@@ -125,6 +125,10 @@ class Race:
                 "CTAs run in no order: use an atomic, give each its own elements, or launch two kernels"
             )
             return "" if self.tensor == "shared" else ctas
+        if self.first.line == self.second.line and self.kind == "write after read":
+            return (
+                f"line {self.first.line} reads what others write there: read, put a barrier, then write"
+            )
         if self.first == self.second and self.kind == "write after write":
             return f"line {self.first.line} writes an element twice: let one thread, or use an atomic"
         return (

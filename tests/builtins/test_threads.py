@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import phobos_nb as ph
 from phobos_nb.builtins import table
 from phobos_nb.dtypes import ALL
 from phobos_nb.language.meaning.memory import Memory
@@ -135,3 +136,13 @@ def test_bit_patterns_go_both_ways(floats: type, integers: type) -> None:
     assert out.dtype == integers
     assert np.array_equal(out, x.view(integers))
     assert np.array_equal(evaluated("from_bits", out).view(integers), out)
+
+
+def test_a_shared_array_in_the_place_of_a_tensor() -> None:
+    """The error stands at the call, not where the array is declared."""
+    text = "kernel k(H: tensor<i32>[B]) {\n  var c: shared<i32>[16]\n  atomic_add(c, ctx.lane, 1)\n}\n"
+    with pytest.raises(ph.PhobosError) as caught:
+        ph.compile(text)
+    (found,) = caught.value.diagnostics
+    assert found.span is not None
+    assert (found.code, found.span.start) == ("PH104", text.index("atomic_add"))

@@ -1,6 +1,7 @@
 """Bounds, poison and alignment: what is touched is the caller's array and nothing else."""
 
 import numpy as np
+import pytest
 
 COPY = """
   %c4 = arith.constant 4 : index
@@ -183,3 +184,38 @@ def test_shared_memory_has_an_end(make):
         (256,),
         3,
     )
+
+
+BESIDE = """
+@launch(64)
+kernel beside(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+  var a: shared<f32>[2, 32]
+  var b: shared<f32>[2, 32]
+  a[ctx.warp, ctx.lane] = X[ctx.thread]
+  b[ctx.warp, ctx.lane] = 0.0
+  barrier()
+  Y[ctx.thread] = a[%s] + b[ctx.warp, ctx.lane]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "said", "count"),
+    [
+        ("ctx.warp, ctx.lane", "", 0),
+        ("ctx.warp + 1, ctx.lane", "reads outside a shared array of 2 x 32 elements at [2, 0]", 32),
+        ("ctx.warp, ctx.lane + 1", "reads outside a shared array of 2 x 32 elements at [0, 32]", 2),
+        ("ctx.warp - 1, ctx.lane", "reads outside a shared array of 2 x 32 elements at [-1, 0]", 32),
+    ],
+)
+def test_an_index_outside_its_shared_array(index, said, count):
+    """Another array or the next row lies there: no less a fault than behind all memory."""
+    import phobos_nb as ph
+
+    kernel = ph.compile(BESIDE % index, chip="sm_80").beside
+    result = kernel.simulate(np.ones(64, np.float32), np.zeros(64, np.float32), grid=1)
+    faults = [f for f in result.faults if f.kind == "out_of_bounds"]
+    assert [f.count for f in faults] == ([count] if count else [])
+    assert all(f.place.line == 9 for f in faults)
+    if "-" not in index and said:
+        assert said in faults[0].message

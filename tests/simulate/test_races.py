@@ -210,3 +210,11 @@ def test_a_race_says_how_it_is_mended():
     assert result.races[0].help.startswith("CTAs run in no order: use an atomic")
     result = ph.compile(EVERYWHERE % "0", chip="sm_80").count.simulate(x, y, grid=1)
     assert result.races[0].help == "line 4 writes an element twice: let one thread, or use an atomic"
+    x = np.arange(64, dtype=np.int32)
+    text = EVERYWHERE.replace(
+        "Y[%s] = X[ctx.thread] + ctx.block.x", "X[ctx.thread] = X[63 - ctx.thread]"
+    )
+    result = ph.compile(text, chip="sm_80").count.simulate(x, y, grid=1)
+    assert (
+        result.races[0].help == "line 4 reads what others write there: read, put a barrier, then write"
+    )

@@ -92,7 +92,7 @@ def tensor(site: CallSite, position: int) -> Tensor:
     raise site.diagnostics.error(
         "PH104",
         f"{site.name} wants a tensor parameter as argument {position + 1}, found {_kind(argument)}",
-        argument.span,
+        argument.span if site.span.covers(argument.span) else site.span,  # an array's is its declaration
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.atomics import atomic_row, swap_row
 from phobos_nb.simulate.ops.common import alias, lanes_of, static_shape
 from phobos_nb.simulate.program import Decoder, Row, Step, UnknownOperation, element_dtype
-from phobos_nb.simulate.site import Site
+from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import Strand
-from phobos_nb.simulate.values import Ref, Value
+from phobos_nb.simulate.values import Ref, Value, span
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -149,9 +150,39 @@ def _dim(d: Decoder, op: Operation) -> Step:
     return step
 
 
+def _within(
+    m: Machine, s: Strand, site: Site, ref: Ref, where: Located, axes: Sequence[tuple[int, int]]
+) -> Located:
+    """The part of an access to shared memory that lies inside its array; the rest is reported.
+
+    axes: slot of the index and extent of each. Behind its array a CTA may find another, or unused bytes.
+    """
+    values = s.values
+    spans = [(*span(values[slot]), extent) for slot, extent in axes]
+    if ref.memory is not m.shared or all(low >= 0 and high < n for low, high, n in spans):
+        return where
+    bad = np.ones(s.count, np.bool_) if where.live is None else where.live.copy()
+    bad &= np.logical_or.reduce([lanes_of((values[i] < 0) | (values[i] >= n), s) for i, n in axes])
+    if not bad.any():
+        return where
+    lane = int(bad.argmax())
+    index = [int(np.broadcast_to(values[slot], s.count)[lane]) for slot, _ in axes]
+    extents = " x ".join(str(extent) for _, extent in axes)
+    verb = "reads" if site.kind == "load" else "writes"
+    text = f"{verb} outside a shared array of {extents} elements at {index}"
+    report_lanes(m, s, "out_of_bounds", site.op, text, bad, lane, "shared")
+    return replace(where, live=~bad if where.live is None else where.live & ~bad)
+
+
+def _axes(d: Decoder, indices: Sequence[SSAValue], memory: SSAValue) -> list[tuple[int, int]]:
+    """Slot and extent of each index, for a shape that is static."""
+    shape = static_shape(memory.type)
+    return [] if DYNAMIC_INDEX in shape else list(zip(d.slots(indices), shape, strict=True))
+
+
 def _load(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, memref.LoadOp)
-    site = Site(d.op, "load", ())
+    site, axes = Site(d.op, "load", ()), _axes(d, op.indices, op.memref)
     d.touch(op.memref.type)
     base, indices, r = d.slot(op.memref), d.slots(op.indices), d.slot(op.res)
 
@@ -159,6 +190,7 @@ def _load(d: Decoder, op: Operation) -> Step:
         v = s.values
         ref: Ref = v[base]
         where = locate(m, s, site, ref, flat_index(ref, v, indices), None, s.mask)
+        where = _within(m, s, site, ref, where, axes)
         v[r] = load(m, s, site, ref, where)
 
     return step
@@ -166,7 +198,7 @@ def _load(d: Decoder, op: Operation) -> Step:
 
 def _store(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, memref.StoreOp)
-    site = Site(d.op, "store", ())
+    site, axes = Site(d.op, "store", ()), _axes(d, op.indices, op.memref)
     d.touch(op.memref.type)
     value, base, indices = d.slot(op.value), d.slot(op.memref), d.slots(op.indices)
 
@@ -174,6 +206,7 @@ def _store(d: Decoder, op: Operation) -> Step:
         v = s.values
         ref: Ref = v[base]
         where = locate(m, s, site, ref, flat_index(ref, v, indices), None, s.mask)
+        where = _within(m, s, site, ref, where, axes)
         store(m, s, site, ref, where, v[value])
 
     return step
