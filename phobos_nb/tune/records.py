@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from phobos_nb.compilation import remembered
-from phobos_nb.compilation.remembered import FORMAT, Identity
+from phobos_nb.compilation.remembered import FORMAT, Identity, warn_once
 from phobos_nb.tune.files import write_whole
 from phobos_nb.tune.outcome import Measured, Outcome, from_plain, to_plain
 from phobos_nb.tune.statistics import ties_of, winner_of
@@ -164,7 +164,7 @@ class Store:
         except FileNotFoundError:
             return None
         except (RecordError, OSError) as error:
-            LOG.warning("%s is not used: %s", path, error)
+            warn_once(str(path), str(error))
             return None
         return found if found.identity.to_plain() == identity.to_plain() else None
 

@@ -168,7 +168,7 @@ def summary(tuning: Tuning, *, reasons: bool = True) -> str:
     total = len(record.outcomes)
     lines.append(f"  {counted(total, 'configuration')}: {len(tuning.measured)} measured, {failures}")
     if reasons:
-        lines += _reasons(tuning.failures)
+        lines += first_reasons(tuning.failures)
     lines.append(f"  answers checked against {record.checked}")
     if record.stopped:
         lines.append(f"  stopped: {record.stopped}")
@@ -177,8 +177,8 @@ def summary(tuning: Tuning, *, reasons: bool = True) -> str:
     return "\n".join(lines)
 
 
-def _reasons(failures: Sequence[Failed]) -> list[str]:
-    """The first failure of every kind, why it failed."""
+def first_reasons(failures: Sequence[Failed]) -> list[str]:
+    """Lines of text: for every kind of failure the first one and why it failed."""
     first: dict[str, Failed] = {}
     for failed in failures:
         first.setdefault(failed.kind.value, failed)

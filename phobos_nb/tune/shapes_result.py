@@ -10,7 +10,7 @@ from phobos_nb.compilation.dispatch_table import DispatchTable, Point
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.counts import counted
 from phobos_nb.tune.outcome import label
-from phobos_nb.tune.result import Tuning
+from phobos_nb.tune.result import Tuning, first_reasons
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,7 +121,7 @@ def summary(found: ShapesTuning) -> str:
     head = f"{first.identity.kernel}, {shapes} on {first.identity.device}"
     lines = [head + (f" (recorded: {found.recorded})" if found.recorded else "")]
     if not table.members:
-        return "\n".join([*lines, "  no configuration gave a right answer"])
+        return "\n".join([*lines, "  no configuration gave a right answer", *_reasons(found)])
     lines.append(
         f"  {counted(len(table.members), 'configuration')}, mean regret {found.mean_regret:.2%}"
     )
@@ -130,9 +130,15 @@ def summary(found: ShapesTuning) -> str:
     failed = sum(len(t.failures) for t in found.tunings)
     measured = sum(len(t.measured) for t in found.tunings)
     lines.append(f"  {counted(measured, 'measurement')}, {counted(failed, 'failure')}")
+    lines += _reasons(found)
     if found.stopped:
         lines.append(f"  stopped: {found.stopped}")
     return "\n".join(lines)
+
+
+def _reasons(found: ShapesTuning) -> list[str]:
+    """The first failure of every kind at any shape."""
+    return first_reasons([failed for tuning in found.tunings for failed in tuning.failures])
 
 
 def rows(found: ShapesTuning) -> Sequence[str]:

@@ -110,3 +110,13 @@ def test_a_record_has_the_rights_of_other_files(tmp_path):
     plain.write_text("")
     write_whole("{}", tmp_path / "record.json", json.loads)
     assert (tmp_path / "record.json").stat().st_mode == plain.stat().st_mode
+
+
+def test_an_unusable_file_is_said_once(store, caplog):
+    """A search looks at its record more than once."""
+    store.put(record())
+    store.path(identity()).write_text("{")
+    with caplog.at_level(logging.WARNING, "phobos_nb"):
+        assert store.get(identity()) is None
+        assert store.get(identity()) is None
+    assert caplog.text.count("is not used") == 1

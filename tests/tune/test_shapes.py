@@ -210,3 +210,10 @@ def test_the_choice_for_extents_that_are_not_the_kernels_is_an_error():
     assert found.choose(N=1000)
     with pytest.raises(TypeError, match="choose: wanted N, got M"):
         found.choose(M=1000)
+
+
+def test_where_nothing_is_right_the_summary_says_why():
+    """The first failure of each kind, also where it is the only thing there is to say."""
+    found = kernel().tune(shapes=[{"N": 64}], on="cpu", a=0.5, choices={"TILE": [1 << 20]}, **QUICK)
+    assert not found.configurations
+    assert "constraint, TILE=1048576: a tile of 1048576 elements" in repr(found)
