@@ -50,9 +50,9 @@ def wrong_files(parsed: argparse.Namespace) -> str:
 
 
 def _no_figure(path: Path) -> str:
-    from matplotlib.backend_bases import FigureCanvasBase
+    from phobos_nb.tune.plot import file_kinds
 
-    kinds = FigureCanvasBase.get_supported_filetypes()
+    kinds = file_kinds()
     if path.suffix.removeprefix(".").lower() in kinds:
         return ""
     return f"--plot {path}: wanted a name that ends in one of {', '.join(f'.{k}' for k in kinds)}"

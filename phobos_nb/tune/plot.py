@@ -52,6 +52,13 @@ def plot(
     return figure
 
 
+def file_kinds() -> list[str]:
+    """The endings of names of files that a figure can be written to, without their dot."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    return list(FigureCanvasBase.get_supported_filetypes())
+
+
 def _points(axes: Any, shown: Shown, x: str | None) -> None:
     places = _places(shown, x)
     for outcome in shown.measured:
