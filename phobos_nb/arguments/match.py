@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,15 @@ class CallArguments:
 
 
 def name_arguments(
-    kernel: str, parameters: Sequence[Parameter], positional: Sequence[Any], named: Mapping[str, Any]
+    kernel: str,
+    parameters: Sequence[Parameter],
+    positional: Sequence[Any],
+    named: Mapping[str, Any],
+    constants: Callable[[], Collection[str]] = frozenset,
 ) -> dict[str, Any]:
     """The arguments of a call by parameter name, in source order.
 
+    constants: names that are set before a call, asked for only where a name is unknown.
     Raises `ArgumentTypeError` for missing, surplus, repeated and unknown arguments.
     """
     found = Findings(kernel)
@@ -38,7 +43,11 @@ def name_arguments(
     values = dict(zip(names, positional, strict=False))
     for name, value in named.items():
         if name not in names:
-            found.type_error("PH701", f"has no parameter {name}", f"its parameters: {', '.join(names)}")
+            before = (
+                f"{name} is a constant: `{kernel}.specialize({name}={value!r})` is the kernel with it"
+            )
+            help = before if name in constants() else f"its parameters: {', '.join(names)}"
+            found.type_error("PH701", f"has no parameter {name}", help)
         elif name in values:
             found.type_error("PH701", f"{name} is given twice")
         else:

@@ -109,7 +109,7 @@ class Kernel:
         if self._generic.open:
             self.for_call(arguments, named)(*arguments, grid=grid, **named)
             return
-        values = name_arguments(self.name, self.parameters, arguments, named)
+        values = self._by_name(arguments, named)
         if on_device(self, values):
             self._device()(tuple(values.values()), grid)
         else:
@@ -123,7 +123,7 @@ class Kernel:
         """
         if self._generic.open:
             return self.for_call(arguments, named).bind(*arguments, grid=grid, **named)
-        values = name_arguments(self.name, self.parameters, arguments, named)
+        values = self._by_name(arguments, named)
         if not on_device(self, values):
             return self._host_call(values, grid)
         from phobos_nb.cuda.bind import bound_call
@@ -147,7 +147,7 @@ class Kernel:
         from phobos_nb.arguments.simulation import check_simulation
         from phobos_nb.compilation.shared_names import with_shared_names
 
-        values = host_values(name_arguments(self.name, self.parameters, arguments, named))
+        values = host_values(self._by_name(arguments, named))
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
         configuration = resolve(replace(self.options, drop_barrier=dropped))
         call, compilation = self.compiled_call(values, describe_host, grid, configuration)
@@ -158,6 +158,9 @@ class Kernel:
         return stages.simulate_plan(
             modules, compilation.plan, converted, call.grid, named=names, **options
         )
+
+    def _by_name(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        return name_arguments(self.name, self.parameters, arguments, named, lambda: self.constant_names)
 
     def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
         """Take the simulator's options out of a call's named arguments."""
@@ -208,7 +211,7 @@ class Kernel:
         if self._generic.open:
             kernel = self.for_call(arguments, named)
             return kernel.profile(*arguments, grid=grid, report=report, simulated=simulated, **named)
-        values = name_arguments(self.name, self.parameters, arguments, named)
+        values = self._by_name(arguments, named)
         return profile(self, values, grid, report, simulated)
 
     def compiled_call(
@@ -282,7 +285,7 @@ class Kernel:
         """The kernel with its open dtype parameters as the arrays of a call have them."""
         known = self._generic.seen(arguments) if not named else None
         if known is None:
-            known = self._generic.infer(name_arguments(self.name, self.parameters, arguments, named))
+            known = self._generic.infer(self._by_name(arguments, named))
         return self._with_dtypes(known)
 
     def for_some(self, values: Mapping[str, Any]) -> Kernel:

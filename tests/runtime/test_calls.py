@@ -129,3 +129,13 @@ def test_arrays_on_no_known_place_are_refused():
     """A list is no array: the message names the parameter."""
     with pytest.raises(TypeError, match="Y: wanted tensor<f32>"):
         saxpy()(normal(3), [1.0, 2.0, 3.0], 1.0)
+
+
+def test_a_constant_in_a_call_says_where_it_belongs():
+    """Tuning names are set before a call; the error has the words."""
+    twice = ph.compile(TWO).twice
+    with pytest.raises(TypeError, match="has no parameter TILE") as caught:
+        twice(np.ones(4, np.float32), TILE=64)
+    assert "`twice.specialize(TILE=64)` is the kernel with it" in str(caught.value)
+    with pytest.raises(TypeError, match="its parameters: X"):
+        twice(np.ones(4, np.float32), TAIL=64)
