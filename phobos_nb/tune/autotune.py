@@ -102,6 +102,7 @@ class Session:
     """One call to be tuned, with everything found out about it once."""
 
     def __init__(self, kernel: Kernel, values: Mapping[str, Any], grid: Any, settings: Settings) -> None:
+        strategies.check_name(settings.strategy)
         self.kernel, self.settings = kernel, settings
         self.place: Place = Gpu(values, kernel.parameters) if on_device(kernel, values) else Host()
         self.values = dict(values) if isinstance(self.place, Gpu) else host_values(values)
@@ -176,6 +177,10 @@ class Session:
             return None
         return still_valid(found, self.settings, self.recorded_grid)
 
+    def keep(self, record: Record) -> None:
+        """Write what this search found beside what others have written since it began."""
+        self.store.put(merged(record, self.before()))
+
     def recorded_grid(self, constants: Constants) -> str:
         """The grid that a record tells apart: of kernels whose grid cannot be inferred."""
         return self.given_grid(constants) if self.call.typed.grid.problem else ""
@@ -228,7 +233,7 @@ class Session:
                     shown.close()
         record = self.record(search)
         if self.remembers:
-            self.store.put(merged(record, before))
+            self.keep(record)
             self.kernel.choose_anew()
         found = restricted(record, self.space)
         return Tuning(found, self.kernel, fresh=len(found.outcomes) - len(old.keys() & found.outcomes))
@@ -380,7 +385,7 @@ class Session:
                 listener(event)
             if self.remembers and time.perf_counter() - last > SAVE_EVERY:
                 last = time.perf_counter()
-                self.store.put(merged(replace(self.record(search), stopped="interrupted"), before))
+                self.keep(replace(self.record(search), stopped="interrupted"))
 
         strategy = strategies.make(settings.strategy, setting)
         search = Search(

@@ -117,9 +117,9 @@ def _decode(data: Mapping[str, Any]) -> Record:
     )
 
 
-def write(record: Record, path: Path) -> None:
+def write(record: Record, path: str | Path) -> None:
     """Write a record whole; a foreign or newer file in its place is kept under another name."""
-    write_whole(compact(record), path, parse)
+    write_whole(compact(record), Path(path), parse)
 
 
 def compact(record: Record) -> str:
@@ -130,9 +130,9 @@ def compact(record: Record) -> str:
     return "{\n " + ",\n ".join([*fields, f'"outcomes": [\n  {outcomes}\n ]']) + "\n}\n"
 
 
-def read(path: Path) -> Record:
+def read(path: str | Path) -> Record:
     """Read a record; `RecordError` with the reason where that cannot be, `OSError` without a file."""
-    return parse(path.read_text("utf-8", errors="replace"))
+    return parse(Path(path).read_text("utf-8", errors="replace"))
 
 
 def parse(text: str) -> Record:

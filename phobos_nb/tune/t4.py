@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from phobos_nb.tune.files import write_whole
 from phobos_nb.tune.outcome import Failed, Kind, Measured, Outcome
 from phobos_nb.tune.records import Record, RecordError
 
@@ -83,9 +84,9 @@ def _result(outcome: Outcome, date: str) -> dict[str, Any]:
     }
 
 
-def write(record: Record, path: Path) -> None:
-    """Write a T4 file."""
-    path.write_text(json.dumps(to_t4(record), indent=1) + "\n", "utf-8")
+def write(record: Record, path: str | Path) -> None:
+    """Write a T4 file whole; a file in its place that is none is kept under another name."""
+    write_whole(json.dumps(to_t4(record), indent=1) + "\n", Path(path), _parse)
 
 
 def outcomes(data: Any) -> dict[str, Outcome]:
@@ -118,10 +119,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def read(path: Path) -> dict[str, Outcome]:
+def read(path: str | Path) -> dict[str, Outcome]:
     """The configurations of a T4 file; `RecordError` where it is none."""
+    return _parse(Path(path).read_text("utf-8", errors="replace"))
+
+
+def _parse(text: str) -> dict[str, Outcome]:
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json.loads(text)
     except ValueError as error:
         raise RecordError(f"cut short or no JSON ({error})") from error
     return outcomes(data)

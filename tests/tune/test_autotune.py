@@ -274,3 +274,18 @@ def test_a_kernel_with_a_very_long_name_is_tuned_and_called():
     found = saxpy.tune(x, y, 0.5, **QUICK)
     assert saxpy.tune(x, y, 0.5, **QUICK).since == found.record.date
     saxpy(x, y, 0.5)
+
+
+def test_two_searches_at_once_lose_nothing():
+    """While one runs, another of other values ends: the record has what both measured."""
+    x, y = arrays()
+    inner = []
+
+    def listener(event):
+        if event.outcome is not None and not inner:
+            inner.append(kernel().tune(x, y, 0.5, choices={"TILE": [64]}, **QUICK))
+
+    kernel().tune(x, y, 0.5, choices={"TILE": [16, 32]}, listener=listener, **QUICK)
+    whole = kernel().tune(x, y, 0.5, trials=1, **QUICK)
+    assert {o.constants["TILE"] for o in whole.measured} == {16, 32, 64}
+    assert whole.fresh == 0

@@ -4,6 +4,7 @@ import gc
 import threading
 import time
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,12 +69,12 @@ def test_a_call_is_tuned_in_the_background(tmp_path, monkeypatch):
 
 
 def test_an_error_of_the_search_is_raised_by_its_result(tmp_path, monkeypatch):
-    """A wrong strategy is found in the thread and handed on."""
+    """A reference without the output is found in the thread and handed on."""
     monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
     (kernel,) = ph.compile(SCALE)
     x = np.ones(256, np.float32)
-    live = ph.autotune_live(kernel, x, np.empty_like(x), 2.0, strategy="annealing", isolate=False)
-    with pytest.raises(ph.PhobosError, match="annealing"):
+    live = ph.autotune_live(kernel, x, np.empty_like(x), 2.0, reference={}, isolate=False)
+    with pytest.raises(ph.PhobosError, match="reference: no values"):
         live.result(60)
 
 
@@ -162,3 +163,11 @@ def test_the_pace_tells_what_is_left():
             assert pace.seconds_left is None
     assert pace.seconds_left == pytest.approx(0.5 * 24)
     assert pace.after(Event("finals", 1, 25), 30.0).seconds_left is None
+
+
+def test_an_unknown_strategy_is_said_before_the_search_begins():
+    """Not in the background, where nobody asks for the result."""
+    x = np.zeros(64, np.float32)
+    saxpy = ph.load(Path(__file__).parents[2] / "examples" / "saxpy_fp32.ph", chip="sm_80").saxpy
+    with pytest.raises(ph.PhobosError, match="unknown strategy 'best'"):
+        ph.autotune_live(saxpy, x, x.copy(), 0.5, strategy="best")

@@ -56,3 +56,15 @@ def test_a_document_of_another_tool_is_read():
         outcomes({"results": [{**result, "invalidity": "lost"}]})
     with pytest.raises(RecordError, match="not a T4 document"):
         outcomes([])
+
+
+def test_paths_may_be_text_and_foreign_files_are_kept(tmp_path):
+    """A file in the way that is no T4 document is not lost; a cut one is refused with the reason."""
+    path = tmp_path / "out.json"
+    path.write_text("mine")
+    write(record(), str(path))
+    assert set(read(str(path))) == set(record().outcomes)
+    assert [p.read_text() for p in tmp_path.glob("out.kept-*")] == ["mine"]
+    path.write_text(path.read_text()[:50])
+    with pytest.raises(RecordError, match="cut short"):
+        read(str(path))

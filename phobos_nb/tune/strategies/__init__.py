@@ -58,8 +58,13 @@ def names() -> tuple[str, ...]:
 
 def make(name: str, setting: Setting) -> Strategy:
     """A strategy by name; `PhobosError` PH402 for an unknown one."""
+    check_name(name)
+    return importlib.import_module(f"{__name__}.{name}").make(setting)
+
+
+def check_name(name: str) -> None:
+    """Raises `PhobosError` PH402 for a strategy that there is not."""
     if name not in names():
         message = f"unknown strategy {name!r}"
         help = f"there are: {', '.join(names())}"
         raise PhobosError([Diagnostic("PH402", message, stage="tune", help=help)])
-    return importlib.import_module(f"{__name__}.{name}").make(setting)
