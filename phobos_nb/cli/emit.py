@@ -39,13 +39,14 @@ def register(commands: Commands) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Compile and print; warnings go to standard error."""
+    """Compile and print; warnings, and what was decided below tile MLIR, go to standard error."""
     texts: list[str] = []
     for kernel in kernels(parsed):
         compilation = kernel.compile()
         texts += _texts(compilation, parsed.stage)
-        for note in compilation.typed.findings:
-            if note.severity is Severity.WARNING:
+        lowered = parsed.stage != "tile"
+        for note in compilation.notes if lowered else compilation.typed.findings:
+            if note.severity is Severity.WARNING or note.stage == "lower":
                 print(note.render(compilation.source), file=sys.stderr)
     text = SPLIT.get(parsed.stage, "\n").join(t if t.endswith("\n") else t + "\n" for t in texts)
     if parsed.output:

@@ -95,6 +95,8 @@ def _grid_obstacle(kernel: KernelOp, grid: GridRule) -> str:
 
 def _obstacle(kernel: KernelOp, loops: list[scf.ForOp]) -> str:
     """Why the loop cannot be split; empty when it can."""
+    if not loops and any(isinstance(op, scf.WhileOp) for op in kernel.body.block.ops):
+        return "the loop may end at any slice (`while`, `break`, `continue` or `return`)"
     if len(loops) != 1:
         return "the kernel has not exactly one loop at its top level"
     (loop,) = loops

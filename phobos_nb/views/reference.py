@@ -121,7 +121,8 @@ def choices_page() -> str:
     """Every choice of the compiler that can be fixed by name."""
     about = (
         "Names that `-D`, `specialize`, `compile` and a search take beside a kernel's own. They choose "
-        "among code that computes the same; without them the compiler decides."
+        "among code that computes the same; without them the compiler decides. A number that stands for "
+        "nothing is refused (PH405); a division among threads that no `dot` can have is noted (PH517)."
     )
     lines = [*_head("The compiler's choices", about), "| name | |", "|---|---|"]
     lines += [f"| `{name}` | {_cell(meaning)} |" for name, meaning in CHOICES.items()]

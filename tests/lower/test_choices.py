@@ -57,3 +57,11 @@ def test_a_choice_that_no_product_can_follow_is_noted(name, value):
 def test_a_choice_that_is_followed_has_no_note():
     """THREAD_M=4 is possible for 32 x 32 on 64 threads."""
     assert not [n for n in compiled(THREAD_M=4).notes if n.code == "PH517"]
+
+
+def test_a_loop_that_ends_early_is_not_split_and_says_why():
+    """The note of SPLIT_K names the loop that is there, not the absence of one."""
+    text = GEMM.replace("    acc +=", "    if k >= M { break }\n    acc +=")
+    (note,) = ph.compile(text, chip="sm_80", SPLIT_K=4).gemm.compile().notes
+    assert note.code == "PH514"
+    assert "the loop may end at any slice" in note.message

@@ -55,6 +55,16 @@ def test_emit_prints_every_launch(capsys):
     assert out.count("tile.kernel") == 1
 
 
+def test_emit_says_what_became_of_the_choices(capsys):
+    """A loop that is split and a choice that no product can follow are noted on standard error."""
+    choices = ("-D", "SPLIT_K=4", "LANES_M=64")
+    code, out, err = run("emit", GEMM, "--chip", "sm_90a", *choices, capsys=capsys)
+    assert code == 0
+    assert "note[PH514]: SPLIT_K: 4 CTAs share the k loop" in err
+    assert "note[PH517]: LANES_M = 64 fits no product here" in err
+    assert "note[" not in out
+
+
 def test_emit_shows_shared_memory_as_a_ruler(capsys):
     """--stage smem prints the plan."""
     code, out, _ = run("emit", GEMM, "--stage", "smem", "--chip", "sm_80", capsys=capsys)
