@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any, cast
 from phobos_nb.bench.place import Place
 from phobos_nb.bench.row import Row, from_plain
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.files import write_whole
 
 KIND = "phobos-nb bench"
 FORMAT = 1
@@ -37,17 +39,17 @@ class Report:
             "facts": dict(self.facts),
             "rows": [row.to_plain() for row in self.rows],
         }
-        path.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", "utf-8")
+        write_whole(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
 
     def write_csv(self, path: Path) -> None:
         """One line per row: its figures, the conditions, the facts."""
         circumstances = {**self.conditions, **self.facts}
-        with path.open("w", newline="", encoding="utf-8") as file:
-            rows = [{**row.figures(), **circumstances} for row in self.rows]
-            names = [*Row("", "", "", "", 0.0, True).figures(), *circumstances]
-            writer = csv.DictWriter(file, names)
-            writer.writeheader()
-            writer.writerows(rows)
+        names = [*Row("", "", "", "", 0.0, True).figures(), *circumstances]
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, names)
+        writer.writeheader()
+        writer.writerows({**row.figures(), **circumstances} for row in self.rows)
+        write_whole(path, text.getvalue())
 
 
 def report(rows: Sequence[Row], place: Place, inner: int, command: str = "") -> Report:

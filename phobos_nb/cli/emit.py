@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from phobos_nb.cli.options import Commands, add_source, add_target, kernels
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.diagnostics import Severity
+from phobos_nb.files import write_whole
 
 STAGES: dict[str, Callable[[Compilation], str]] = {
     "tile": lambda c: c.tile_mlir,
@@ -50,7 +49,7 @@ def run(parsed: argparse.Namespace) -> int:
                 print(note.render(compilation.source), file=sys.stderr)
     text = SPLIT.get(parsed.stage, "\n").join(t if t.endswith("\n") else t + "\n" for t in texts)
     if parsed.output:
-        write_atomically(Path(parsed.output), text)
+        write_whole(Path(parsed.output), text)
     else:
         sys.stdout.write(text)
     return 0
@@ -64,25 +63,6 @@ def _texts(compilation: Compilation, stage: str) -> list[str]:
     from phobos_nb.views.from_compilation import heading
 
     return [f"{heading(launches, n)}\n{STAGES[stage](launch)}" for n, launch in enumerate(launches)]
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a text file so that a reader sees the old content or the new, never a part."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _ruler(compilation: Compilation) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from phobos_nb.cli.paths import unwritable
 from phobos_nb.compilation.dispatch_table import DispatchTable
-from phobos_nb.tune.files import write_whole
+from phobos_nb.tune.files import put_in_place
 from phobos_nb.tune.outcome import Failed
 from phobos_nb.tune.result import Tuning, summary
 from phobos_nb.tune.search import Event, Listener
@@ -36,7 +36,7 @@ def write_files(found: Tuning | ShapesTuning, parsed: argparse.Namespace) -> Non
     if isinstance(found, Tuning) and parsed.t4:
         t4.write(found.record, parsed.t4)
     if isinstance(found, ShapesTuning) and parsed.table:
-        write_whole(found.table.to_json(), parsed.table, DispatchTable.from_json)
+        put_in_place(found.table.to_json(), parsed.table, DispatchTable.from_json)
     if parsed.plot:
         figure: Any = found.plot()
         figure.savefig(parsed.plot, dpi=120)

@@ -21,6 +21,7 @@ import platformdirs
 
 from phobos_nb import __version__
 from phobos_nb.cuda.nvrtc import NvrtcResult
+from phobos_nb.files import write_whole
 from phobos_nb.options import environment
 
 LOG = logging.getLogger("phobos_nb")
@@ -98,7 +99,7 @@ class Cache:
             return
         try:
             self._path(key).parent.mkdir(parents=True, exist_ok=True)
-            _write(self._path(key), data)
+            write_whole(self._path(key), data)
             self._trim()
         except OSError as error:
             self._warn(error)
@@ -181,17 +182,6 @@ def _limit(asked: str | None) -> int:
     if asked is None:
         return DEFAULT_BYTES
     return max(0, int(asked)) if asked.strip().isdigit() else DEFAULT_BYTES
-
-
-def _write(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _pack(result: NvrtcResult) -> bytes:

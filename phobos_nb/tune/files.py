@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from phobos_nb.compilation.dispatch_table import DispatchTable
+from phobos_nb.files import write_whole
 
 LOG = logging.getLogger("phobos_nb")
 
@@ -16,31 +16,16 @@ LOG = logging.getLogger("phobos_nb")
 def write_table(table: DispatchTable, path: Path) -> None:
     """Write a table; a folder that cannot be written costs the table, with a warning."""
     try:
-        write_whole(table.to_json(), path, DispatchTable.from_json)
+        put_in_place(table.to_json(), path, DispatchTable.from_json)
     except OSError as error:
         LOG.warning("the dispatch table was not kept: %s", error)
 
 
-def write_whole(text: str, path: Path, read: Callable[[str], object]) -> None:
+def put_in_place(text: str, path: Path, read: Callable[[str], object]) -> None:
     """Put text in a file's place at once; a file that `read` cannot take is kept under another name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     _set_aside(path, read)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """What the process takes from the rights of new files; a temporary file is its owner's alone."""
-    found = os.umask(0o077)
-    os.umask(found)
-    return found
+    write_whole(path, text)
 
 
 def _set_aside(path: Path, read: Callable[[str], object]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from phobos_nb.compilation import remembered
 from phobos_nb.compilation.remembered import FORMAT, Identity, warn_once
-from phobos_nb.tune.files import write_whole
+from phobos_nb.tune.files import put_in_place
 from phobos_nb.tune.outcome import Measured, Outcome, from_plain, to_plain
 from phobos_nb.tune.statistics import ties_of, winner_of
 
@@ -119,7 +119,7 @@ def _decode(data: Mapping[str, Any]) -> Record:
 
 def write(record: Record, path: str | Path) -> None:
     """Write a record whole; a foreign or newer file in its place is kept under another name."""
-    write_whole(compact(record), Path(path), parse)
+    put_in_place(compact(record), Path(path), parse)
 
 
 def compact(record: Record) -> str:

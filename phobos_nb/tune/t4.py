@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from phobos_nb.tune.files import write_whole
+from phobos_nb.tune.files import put_in_place
 from phobos_nb.tune.outcome import Failed, Kind, Measured, Outcome
 from phobos_nb.tune.records import Record, RecordError
 
@@ -86,7 +86,7 @@ def _result(outcome: Outcome, date: str) -> dict[str, Any]:
 
 def write(record: Record, path: str | Path) -> None:
     """Write a T4 file whole; a file in its place that is none is kept under another name."""
-    write_whole(json.dumps(to_t4(record), indent=1) + "\n", Path(path), _parse)
+    put_in_place(json.dumps(to_t4(record), indent=1) + "\n", Path(path), _parse)
 
 
 def outcomes(data: Any) -> dict[str, Outcome]:

@@ -16,6 +16,7 @@ import traitlets
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import PhobosError
+from phobos_nb.files import write_whole
 from phobos_nb.tune import records, t4
 from phobos_nb.tune.live import LiveSearch
 from phobos_nb.tune.records import Record
@@ -203,7 +204,7 @@ class AutotuneWidget(anywidget.AnyWidget):
         self.message = f"written: {path}"
         if kind == "configuration":
             constants = self._constants(label) if label else dict(record.best or {})
-            path.write_text(json.dumps(configuration(record, constants), indent=1) + "\n", "utf-8")
+            write_whole(path, json.dumps(configuration(record, constants), indent=1) + "\n")
             self.message += f"; in Python: {line_of(record, constants)}"
         else:
             (t4 if kind == "T4" else records).write(record, path)

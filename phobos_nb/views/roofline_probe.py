@@ -14,6 +14,7 @@ import platformdirs
 from phobos_nb import __version__
 from phobos_nb.compilation.module import Module, module_of
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.files import write_whole
 from phobos_nb.options import CompileOptions, environment
 from phobos_nb.source import Source
 from phobos_nb.target import Card, Target
@@ -74,7 +75,7 @@ def measured_roofs(target: Target) -> Roofs:
     found = with_measured(base, name, measure(target, device), HOW)
     path = _file(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found.to_plain(), indent=1), "utf-8")
+    write_whole(path, json.dumps(found.to_plain(), indent=1))
     return found
 
 

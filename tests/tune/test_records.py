@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from phobos_nb.compilation import remembered
-from phobos_nb.tune.files import write_whole
+from phobos_nb.tune.files import put_in_place
 from phobos_nb.tune.records import RecordError, Store, encode, read, write
 from tests.tune.recorded import identity, record
 
@@ -108,7 +108,7 @@ def test_a_record_has_the_rights_of_other_files(tmp_path):
     """Those of the umask, not of a temporary file: a colleague can read what was written for him."""
     plain = tmp_path / "plain"
     plain.write_text("")
-    write_whole("{}", tmp_path / "record.json", json.loads)
+    put_in_place("{}", tmp_path / "record.json", json.loads)
     assert (tmp_path / "record.json").stat().st_mode == plain.stat().st_mode
 
 
