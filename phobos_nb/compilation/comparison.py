@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -22,7 +21,6 @@ from phobos_nb.simulate.experiments import Arrays, Cta, Trial
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.kernel import Kernel
-    from phobos_nb.simulate.operands import Operand
 
 Reference = Mapping[str, Any] | Callable[[dict[str, Any]], Mapping[str, Any]]
 """The right outputs by name, or what gives them for a call's arguments by name."""
@@ -58,28 +56,27 @@ def compare_call(
     found = compare(result, wanted, compilation.contract, tolerance, trial)
     if len(compilation.launches) > 1:
         return found
-    again = partial(_operands, kernel, arguments, named, options, call.grid)
-    return [replace(x, operands=again(x)) for x in found]
+    return [_followed(kernel, arguments, named, options, call.grid, x) for x in found]
 
 
-def _operands(
+def _followed(
     kernel: Kernel,
     arguments: tuple[Any, ...],
     named: Mapping[str, Any],
     options: Mapping[str, Any],
     grid: Cta,
     found: Difference,
-) -> tuple[Operand, ...]:
-    """What the first wrong element was computed from: its CTA is run once more."""
+) -> Difference:
+    """When the first wrong element was stored and from what: its CTA is run once more."""
     if found.writer is None:
-        return ()
+        return found
     same = {k: options[k] for k in REPEATED if k in options}
     cta = linear_number(found.writer.cta, grid)
     probe = (found.tensor, found.index)
     again = kernel.simulate(
         *arguments, **same, **named, ctas=[cta], probe=probe, races=False, banks=False
     )
-    return tuple(again.operands)
+    return replace(found, operands=tuple(again.operands), step=again.step)
 
 
 def _trial(

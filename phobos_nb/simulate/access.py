@@ -132,7 +132,7 @@ def store(m: Machine, s: Strand, site: Site, ref: Ref, where: Located, value: Va
     positions = np.broadcast_to(where.positions(), shape)
     values = np.broadcast_to(np.asarray(value, ref.dtype), shape)
     if m.probe is not None:
-        m.probe.stored(s, site, ref, where)
+        m.probe.stored(s, site, ref, where, m.recorder.steps)
     shadow = m.shadow_of(ref.memory)
     before = None if shadow is None else typed.take(positions, mode="clip")
     if where.live is None:

@@ -37,7 +37,9 @@ class Difference:
     """The first wrong element of a tensor, in row-major order, and what is wrong in general.
 
     wrong: how many elements differ beyond the tolerance, of `total`. operands: the value that was stored
-    there and what it was computed from, where a single launch of a kernel was compared.
+    there and what it was computed from, where a single launch of a kernel was compared. step: the
+    store's number among the accesses, barriers and waits of its CTA, `trace[step]` of `simulate` with
+    `ctas=[that one], trace=1`.
     """
 
     tensor: str
@@ -50,13 +52,15 @@ class Difference:
     explanation: str
     writer: Writer | None
     operands: tuple[Operand, ...] = ()
+    step: int | None = None
 
     def __str__(self) -> str:
         where = f"{self.tensor}[{', '.join(map(str, self.index))}]"
         who = "nobody wrote it"
         if self.writer is not None:
             w = self.writer
-            who = f"written by CTA {w.cta}, thread {w.thread} (lane {w.lane}) in {w.place}"
+            when = "" if self.step is None else f", step {self.step} of its CTA"
+            who = f"written by CTA {w.cta}, thread {w.thread} (lane {w.lane}) in {w.place}{when}"
         said = (
             f"{where} is {self.found}, wanted {self.wanted}; {who}. "
             f"{self.wrong} of {self.total} elements differ. {self.kind}: {self.explanation}"

@@ -159,7 +159,7 @@ class _Launch:
             for start in range(0, len(numbers), size):
                 machine = self._machine(numbers[start : start + size])
                 machine.probe = self.probe
-                machine.traced = self.watch.trace > 0 and start == 0
+                machine.traced = start == 0 and (self.watch.trace > 0 or self.probe is not None)
                 run_chunk(machine, self.program, values, seed)
         except Stopped:
             return
@@ -238,6 +238,7 @@ class _Launch:
             ctas,
             Writers(self.shape, self.tensors, self.shadows, self.program.places, self.issuers),
             [] if self.probe is None else self.probe.operands,
+            None if self.probe is None else self.probe.step,
             flops_of_run(self.program.operations, recorder.instructions),
         )
 

@@ -64,9 +64,10 @@ class Probe:
         self.operations = operations
         self.slots = slots
         self.operands: list[Operand] = []
+        self.step: int | None = None
 
-    def stored(self, s: Strand, site: Site, ref: Ref, where: Located) -> None:
-        """A store: keep what is behind it if a live element covers the byte."""
+    def stored(self, s: Strand, site: Site, ref: Ref, where: Located, step: int | None) -> None:
+        """A store, a step of its CTA: keep what is behind it if a live element covers the byte."""
         if ref.memory.allocation is not self.allocation:
             return
         size = ref.dtype.itemsize
@@ -77,7 +78,7 @@ class Probe:
             hits &= where.live
         lanes = np.flatnonzero(hits.reshape(-1, s.count).any(0))
         if len(lanes):
-            self.operands = []
+            self.operands, self.step = [], step
             self._collect(s, int(lanes[-1]), _stored_value(self.operations[site.op]), 0)
 
     def _collect(self, s: Strand, lane: int, value: SSAValue, depth: int) -> None:

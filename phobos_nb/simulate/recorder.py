@@ -49,7 +49,10 @@ class AccessCounts:
 
 
 class Recorder:
-    """The findings and counts of one simulation. `places` are indexed by operation."""
+    """The findings and counts of one simulation. `places` are indexed by operation.
+
+    steps: accesses, barriers and waits of the traced CTA so far, counted while it is traced or probed.
+    """
 
     def __init__(self, places: Sequence[Place], *, stop_at_first: bool = False) -> None:
         self.places = places
@@ -59,6 +62,7 @@ class Recorder:
         self.reasons: dict[int, str] = {}
         self.barrier_counts: dict[int, int] = {}
         self.events: list[Event] = []
+        self.steps = 0
         self.printed: list[str] = []
         self._faults: dict[tuple[str, int, str], Fault] = {}
         self._races: dict[tuple[str, int, int, str], Race] = {}

@@ -246,6 +246,7 @@ class SimulationResult:
     outputs: for each tensor parameter that was written, its contents in the caller's shape.
     bank_conflicts: shared-memory accesses, worst first; global_accesses: the others.
     printed: lines of device prints in order. flops: floating-point operations by kind, see `arithmetic`.
+    operands and step: what was asked with `probe`; the last store there is `trace[step]` of `trace=1`.
     """
 
     outputs: dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -260,6 +261,7 @@ class SimulationResult:
     ctas: int = 0
     writers: Writers | None = field(default=None, repr=False)
     operands: list[Operand] = field(default_factory=lambda: list[Any]())
+    step: int | None = None
     flops: dict[str, int] = field(default_factory=dict[str, int])
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ def traced_lanes(m: Machine, s: Strand) -> Ints:
 
 def trace_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
     """Note a memory access with the byte address of each thread, counted from the memory's start."""
-    if m.watch.trace < ACCESSES:
+    if m.watch.trace < ACCESSES and m.probe is None:
         return
     lanes = traced_lanes(m, s)
     if where.live is not None:
@@ -36,6 +36,9 @@ def trace_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
         live: Bools = np.asarray(rows.any(0))
         lanes = lanes[live[lanes]]
     if not len(lanes):
+        return
+    m.recorder.steps += 1
+    if m.watch.trace < ACCESSES:
         return
     origin = np.broadcast_to(ref.memory.origin(ref.dtype, s.cta), (s.count,))
     addresses = (np.broadcast_to(where.at, (s.count,)) - origin)[lanes] * ref.dtype.itemsize
@@ -55,9 +58,12 @@ def trace_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
 
 def trace_operation(m: Machine, s: Strand, op: int, kind: str, level: int) -> None:
     """Note that an operation ran, at trace level `level` and above."""
-    if m.watch.trace < level:
+    if m.watch.trace < level and m.probe is None:
         return
     lanes = traced_lanes(m, s)
-    if len(lanes):
+    if not len(lanes):
+        return
+    m.recorder.steps += level == ACCESSES
+    if m.watch.trace >= level:
         place, cta = m.recorder.places[op], m.cta_of(s, int(lanes[0]))
         m.recorder.events.append(Event(place, cta, len(lanes), kind))

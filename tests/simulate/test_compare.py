@@ -189,6 +189,27 @@ def test_a_difference_has_what_it_was_computed_from():
     assert "arith.addf (line 4) = " in str(found)
 
 
+def test_a_difference_has_the_step_of_its_store():
+    """`step` is the store's place in the trace of its CTA, whatever ran before it."""
+    import phobos_nb as ph
+
+    kernel = ph.load("examples/softmax.ph").softmax
+    x = np.random.default_rng(1).standard_normal((40, 300), np.float32)
+    y = np.zeros_like(x)
+    wanted = {"Y": np.asarray(kernel.simulate(x, y).outputs["Y"]).copy()}
+    wanted["Y"][37, 290] = 7
+    (found,) = kernel.compare(x, y, ref=wanted)
+    assert found.writer is not None
+    assert found.step is not None
+    trace = kernel.simulate(x, y, ctas=[found.writer.cta[0]], trace=1).trace
+    event = trace[found.step]
+    assert (event.kind, event.place, event.cta) == ("store", found.writer.place, found.writer.cta)
+    at = event.addresses[event.threads.index(found.writer.thread)]
+    byte = 4 * (37 * 300 + 290)
+    assert at <= byte < at + event.bytes
+    assert f", step {found.step} of its CTA" in str(found)
+
+
 def test_rounding_in_the_source_is_no_tail():
     """Sums in another order round otherwise here and there: still the source means the wrong values."""
     import phobos_nb as ph

@@ -100,7 +100,7 @@ def _store(d: Decoder, op: Operation) -> Step:
         held = np.broadcast_to(s.values[source], (count, s.count))
         live = np.broadcast_to(True if where.live is None else where.live, (count, s.count))
         if m.probe is not None:
-            m.probe.stored(s, site, ref, where)
+            m.probe.stored(s, site, ref, where, None)
         ref.memory.allocation.typed(dtype)[positions[live]] = held[live]
         race_write(m, s, site, ref, where)
 
