@@ -1,7 +1,7 @@
 # make demo   run the GEMM tutorial and write a page that opens in any browser
 # make test   every test, the notebooks among them
 # make fuzz   thousands of generated programs and garbled texts, COUNT and TEXTS of them
-# make lab    JupyterLab with the kit in it
+# make lab    JupyterLab with the kit in it; LAB_FLAGS are its own, as root --allow-root
 # make lint   ruff and pyright
 # make notebooks   run the notebooks again and save their outputs
 #
@@ -56,7 +56,7 @@ fuzz: install
 	@$(BIN)/python -m tests.fuzz.text --count $(TEXTS) --workers $(JOBS)
 
 lab: install
-	@$(BIN)/python -m jupyterlab --notebook-dir=notebooks
+	@$(BIN)/python -m jupyterlab --notebook-dir=notebooks $(LAB_FLAGS)
 
 notebooks: install
 	@$(BIN)/python tools/notebooks.py notebooks/*.ipynb

@@ -15,12 +15,19 @@ HEAD = (
 
 def why_not(error: Exception) -> str:
     """The statement that nothing can be timed here, and what can be done."""
-    reason = str(error).strip().splitlines()[-1]
     return (
-        f"no GPU to time on: {reason}\n"
+        f"no GPU to time on: {_reason(error)}\n"
         "Times need an NVIDIA GPU and CuPy. Here is what the kernels compile to; --cpu times their\n"
         "NumPy meaning instead. Recorded figures of GPUs are in results/."
     )
+
+
+def _reason(error: Exception) -> str:
+    """What is missing, with its remedy where one is known; of another library's error the last line."""
+    if not isinstance(error, PhobosError):
+        return str(error).strip().splitlines()[-1]
+    found = error.diagnostics[0]
+    return f"{found.message}\n  help: {found.help}" if found.help else found.message
 
 
 def compiled(kernels: Sequence[tuple[str, Kernel]]) -> Iterator[str]:

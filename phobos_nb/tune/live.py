@@ -94,7 +94,12 @@ class LiveSearch:
         return self._thread
 
     def resume(self) -> None:
-        """Go on after a stop with what is left; nothing that was measured is measured again."""
+        """Go on after a stop with what is left; nothing that was measured is measured again.
+
+        Waits for the end of a stop that is still under way.
+        """
+        if self._stop.is_set():
+            self._thread.join()
         if not self.can_resume:
             return
         self._thread.join()

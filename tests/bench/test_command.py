@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from phobos_nb.bench.measure import resize
+from phobos_nb.bench.offline import why_not
 from phobos_nb.bench.table import WORKLOADS
 from phobos_nb.cli import main
-from phobos_nb.diagnostics import PhobosError
+from phobos_nb.diagnostics import Diagnostic, PhobosError
 
 EXAMPLES = str(Path(__file__).parents[2] / "examples")
 SMALL = ["--examples", EXAMPLES, "--cpu", "--rounds", "9", "--inner", "1", "--sizes", "64"]
@@ -151,6 +152,14 @@ def test_without_a_gpu_it_says_so_and_compiles(capsys):
     assert "registers" in shown.out
     assert "saxpy_fp32" in shown.out
     assert "TILE=256" in shown.out
+
+
+def test_what_is_missing_is_said_before_its_remedy():
+    """Of an error of ours the message, then the help; of another library's the last line."""
+    ours = PhobosError([Diagnostic("PH604", "CuPy is missing", stage="driver", help="install it")])
+    assert why_not(ours).startswith("no GPU to time on: CuPy is missing\n  help: install it\nTimes")
+    theirs = RuntimeError("while starting:\nno device\n")
+    assert why_not(theirs).startswith("no GPU to time on: no device\nTimes")
 
 
 def test_sizes():

@@ -127,6 +127,16 @@ def test_a_stopped_search_goes_on_without_measuring_again(tmp_path, monkeypatch)
     assert not live.can_resume
 
 
+def test_a_search_that_is_still_stopping_can_be_resumed():
+    """`resume` right after `stop` is not lost: everything is measured in the end."""
+    live = replay_live(record(), pace=0.02)
+    live.stop()
+    live.resume()
+    tuning = live.result(60)
+    assert tuning.stopped == ""
+    assert len(tuning.record.outcomes) == 64
+
+
 def test_a_second_search_of_a_call_ends_the_first_and_goes_on_from_it(tmp_path, monkeypatch):
     """As when a cell is run again: two at once would spoil each other's times."""
     monkeypatch.setenv("PHOBOS_CACHE_DIR", str(tmp_path))
