@@ -77,7 +77,7 @@ def statements(draw, depth, loops):
     if kind == "down":
         return [f"for i{loops} in range({stop}, -2, -2) {{", *body, "}"]
     counter = f"n{draw(st.integers(0, 10**9))}"
-    test = f"{counter} < 4 && {draw(conditions(loops))}"
+    test = f"{counter} < 4 && ({draw(conditions(loops))})"
     head = [f"var {counter} = 0", f"while {test} {{", f"  let i{loops} = {counter}", f"  {counter} += 1"]
     return [*head, *body, "}"]
 
