@@ -28,6 +28,8 @@ CELLS = [
     "print('calls use', gemm.constants_for(extents, get('sm_90a')))",
 ]
 COUNT = "document.querySelectorAll('.ph-tune .mark[data-label]').length"
+WINNERS = "document.querySelectorAll('.ph-tune .mark.winner[data-label]').length"
+FAILED = "document.querySelectorAll('.ph-tune .mark.failed[data-label]').length"
 
 
 def opened(lab: Lab, pace: float, **options: object) -> Page:
@@ -55,18 +57,17 @@ def test_points_appear_one_is_picked_by_keyboard_and_put_to_use(lab: Lab) -> Non
     """Points come while it runs; arrow keys pick; "Use" changes what calls of the kernel take."""
     tab = opened(lab, 0.08)
     assert 0 < tab.evaluate(COUNT) < 64
-    assert "left" in tab.locator(".ph-tune .note").inner_text()
+    tab.locator(".ph-tune .note", has_text=" left").wait_for(timeout=30_000)
     finished(tab)
-    assert tab.locator(".ph-tune .mark.failed[data-label]").count() == 4
-    assert tab.locator(".ph-tune .mark.winner[data-label]").count() == 1
+    tab.wait_for_function(f"{FAILED} === 4", timeout=30_000)
+    tab.wait_for_function(f"{WINNERS} === 1", timeout=30_000)
     assert "recorded on NVIDIA H200, 2026-11-29" in tab.locator(".ph-tune .sig").inner_text()
-    details = tab.locator(".ph-tune .details")
-    assert BEST in details.inner_text()
+    tab.locator(".ph-tune .details", has_text=BEST).wait_for(timeout=30_000)
     tab.locator(".ph-tune .chart svg").focus()
     tab.keyboard.press("ArrowRight")
     tab.keyboard.press("ArrowRight")
     tab.locator(".ph-tune .label", has_text="TILE_K=4 TILE_M=128 TILE_N=256").wait_for()
-    assert "+0.8" in details.inner_text()  # per cent of time to the winner
+    tab.locator(".ph-tune .details", has_text="+0.8").wait_for()  # per cent of time to the winner
     tab.locator(".ph-tune .details li", has_text="pipelined in").wait_for(timeout=60_000)
     tab.locator(".ph-tune .use").focus()
     tab.keyboard.press("Enter")
@@ -85,8 +86,8 @@ def test_a_stopped_search_keeps_its_best_and_goes_on(lab: Lab) -> None:
     resume.wait_for(timeout=30_000)
     kept = tab.evaluate(COUNT)
     assert 0 < kept < 64
-    assert tab.locator(".ph-tune .mark.winner[data-label]").count() == 1
-    assert "stopped: interrupted" in tab.locator(".ph-tune .note").inner_text()
+    tab.wait_for_function(f"{WINNERS} === 1", timeout=30_000)
+    tab.locator(".ph-tune .note", has_text="stopped: interrupted").wait_for(timeout=30_000)
     resume.click()
     tab.locator(".ph-tune .stop").wait_for(timeout=30_000)
     assert tab.evaluate(COUNT) >= kept
