@@ -18,6 +18,7 @@ from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
 from phobos_nb.simulate.compare import Difference, compare
 from phobos_nb.simulate.experiments import Arrays, Cta, Trial
+from phobos_nb.simulate.machine import linear_number
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.kernel import Kernel
@@ -28,11 +29,6 @@ Reference = Mapping[str, Any] | Callable[[dict[str, Any]], Mapping[str, Any]]
 
 REPEATED = ("grid", "drop_barrier", "seed")
 """Options with which a call is made again."""
-
-
-def linear_number(cta: Cta, grid: Cta) -> int:
-    """A CTA's number, x fastest."""
-    return cta[0] + grid[0] * (cta[1] + grid[1] * cta[2])
 
 
 def compare_call(

@@ -20,6 +20,11 @@ Part = TypeVar("Part")
 NOBODY = Agents(0)
 
 
+def linear_number(cta: tuple[Any, Any, Any], grid: Cta) -> Any:
+    """The number of a CTA, or of arrays of them, in the whole grid, x fastest."""
+    return cta[0] + grid[0] * (cta[1] + grid[1] * cta[2])
+
+
 @dataclass(frozen=True)
 class LaunchShape:
     """Threads per CTA, CTAs per axis of the grid and of a cluster, and who accesses memory.
@@ -50,8 +55,8 @@ class LaunchShape:
     def number(self, linear: Ints) -> Ints:
         """The numbers of CTAs by their linear numbers, x fastest in the whole grid."""
         order = np.zeros(int(np.prod(self.grid)), np.int64)
-        x, y, z = self.ids(np.arange(len(order)))
-        order[x + self.grid[0] * (y + self.grid[1] * z)] = np.arange(len(order))
+        ids = self.ids(np.arange(len(order)))
+        order[linear_number(ids, self.grid)] = np.arange(len(order))
         return order[linear]
 
     def owner(self, thread: int) -> tuple[Cta, int]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from phobos_nb.simulate.clocks import IDENTITY
-from phobos_nb.simulate.machine import LaunchShape
+from phobos_nb.simulate.machine import LaunchShape, linear_number
 from phobos_nb.simulate.memory import Tensor
 from phobos_nb.simulate.records import Place
 from phobos_nb.simulate.shadow import Shadow, operation_of, thread_of
@@ -56,7 +56,7 @@ class Writers:
             return None
         number = self._issuers.get(record & IDENTITY, thread_of(record))
         cta, thread = self._shape.owner(number)
-        linear = cta[0] + self._shape.grid[0] * (cta[1] + self._shape.grid[1] * cta[2])
+        linear = linear_number(cta, self._shape.grid)
         return Writer(
             self._places[operation_of(record)], cta, thread, linear * self._shape.threads + thread
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -172,60 +173,44 @@ class GridDimOp(xdsl_gpu.GridDimOp):
     assembly_format = "$dimension attr-dict"
 
 
+class _ClusterAxisOp(IRDLOperation, ABC):
+    """A number of the launch's clusters along an axis."""
+
+    dimension = prop_def(DimensionAttr)
+    result = result_def(IndexType())
+    traits = traits_def(Pure())
+    assembly_format = "$dimension attr-dict"
+
+    def __init__(self, dimension: DimensionEnum) -> None:
+        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
+
+
 @irdl_op_definition
-class ClusterIdOp(IRDLOperation):
+class ClusterIdOp(_ClusterAxisOp):
     """The number of the CTA's cluster in the grid along an axis."""
 
     name = "gpu.cluster_id"
-    dimension = prop_def(DimensionAttr)
-    result = result_def(IndexType())
-    traits = traits_def(Pure())
-    assembly_format = "$dimension attr-dict"
-
-    def __init__(self, dimension: DimensionEnum) -> None:
-        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
 
 
 @irdl_op_definition
-class ClusterDimOp(IRDLOperation):
+class ClusterDimOp(_ClusterAxisOp):
     """How many clusters the grid has along an axis."""
 
     name = "gpu.cluster_dim"
-    dimension = prop_def(DimensionAttr)
-    result = result_def(IndexType())
-    traits = traits_def(Pure())
-    assembly_format = "$dimension attr-dict"
-
-    def __init__(self, dimension: DimensionEnum) -> None:
-        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
 
 
 @irdl_op_definition
-class ClusterBlockIdOp(IRDLOperation):
+class ClusterBlockIdOp(_ClusterAxisOp):
     """The CTA's number in its cluster along an axis."""
 
     name = "gpu.cluster_block_id"
-    dimension = prop_def(DimensionAttr)
-    result = result_def(IndexType())
-    traits = traits_def(Pure())
-    assembly_format = "$dimension attr-dict"
-
-    def __init__(self, dimension: DimensionEnum) -> None:
-        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
 
 
 @irdl_op_definition
-class ClusterDimBlocksOp(IRDLOperation):
+class ClusterDimBlocksOp(_ClusterAxisOp):
     """How many CTAs a cluster has along an axis."""
 
     name = "gpu.cluster_dim_blocks"
-    dimension = prop_def(DimensionAttr)
-    result = result_def(IndexType())
-    traits = traits_def(Pure())
-    assembly_format = "$dimension attr-dict"
-
-    def __init__(self, dimension: DimensionEnum) -> None:
-        super().__init__(result_types=[IndexType()], properties={"dimension": DimensionAttr(dimension)})
 
 
 @irdl_op_definition

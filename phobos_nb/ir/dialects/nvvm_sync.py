@@ -5,6 +5,8 @@ Semantics: PTX ISA, the instruction that each docstring names.
 
 from __future__ import annotations
 
+from abc import ABC
+
 from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute, SSAValue
@@ -78,43 +80,36 @@ class SyncWarpOp(IRDLOperation):
         super().__init__(operands=[mask])
 
 
+class _ClusterBarrierOp(IRDLOperation, ABC):
+    """Half of a barrier of all threads of a cluster; `aligned`: whole warps run it together."""
+
+    aligned = opt_prop_def(UnitAttr)
+    irdl_options = (ParsePropInAttrDict(),)
+    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
+
+    def __init__(self, *, aligned: bool = False) -> None:
+        super().__init__(properties={"aligned": UnitAttr() if aligned else None})
+
+
 @irdl_op_definition
-class ClusterArriveOp(IRDLOperation):
+class ClusterArriveOp(_ClusterBarrierOp):
     """`barrier.cluster.arrive.release`: hand over what was done to the other CTAs of the cluster."""
 
     name = "nvvm.cluster.arrive"
-    aligned = opt_prop_def(UnitAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, *, aligned: bool = False) -> None:
-        super().__init__(properties={"aligned": UnitAttr() if aligned else None})
 
 
 @irdl_op_definition
-class ClusterArriveRelaxedOp(IRDLOperation):
+class ClusterArriveRelaxedOp(_ClusterBarrierOp):
     """`barrier.cluster.arrive.relaxed`: arrive without ordering any access to memory."""
 
     name = "nvvm.cluster.arrive.relaxed"
-    aligned = opt_prop_def(UnitAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, *, aligned: bool = False) -> None:
-        super().__init__(properties={"aligned": UnitAttr() if aligned else None})
 
 
 @irdl_op_definition
-class ClusterWaitOp(IRDLOperation):
+class ClusterWaitOp(_ClusterBarrierOp):
     """`barrier.cluster.wait.acquire`: wait until every thread of the cluster has arrived or ended."""
 
     name = "nvvm.cluster.wait"
-    aligned = opt_prop_def(UnitAttr)
-    irdl_options = (ParsePropInAttrDict(),)
-    traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
-
-    def __init__(self, *, aligned: bool = False) -> None:
-        super().__init__(properties={"aligned": UnitAttr() if aligned else None})
 
 
 @irdl_op_definition

@@ -22,9 +22,9 @@ from phobos_nb.simulate.ops.mbarrier import where_true
 from phobos_nb.simulate.program import Decoder, Row, Step
 from phobos_nb.simulate.proxies import Issuer, issuer
 from phobos_nb.simulate.strand import Strand
-from phobos_nb.simulate.tensor_boxes import TensorMapValue, box_at, landing
+from phobos_nb.simulate.tensor_boxes import Box, TensorMapValue, box_at, landing
 from phobos_nb.simulate.trace import ACCESSES, trace_operation
-from phobos_nb.simulate.values import Ref, Value, is_array
+from phobos_nb.simulate.values import Ints, Ref, Value, is_array
 
 PIECE = 16
 """Bytes that the addresses and sizes of plain bulk copies are multiples of."""
@@ -128,16 +128,11 @@ def _tensor_load(d: Decoder, op: Operation) -> Step:
         v = s.values
         to: Ref = v[dst]
         tensor: TensorMapValue = v[map_]
-        at, own = _position(s, to, lane, 0)
-        if not _box_fits(m, s, lane, index, to, tensor, own):
+        found = _copied(m, s, lane, index, to, tensor, _corner(v, coordinates, lane))
+        if found is None:
             return
-        corner = _corner(v, coordinates, lane)
-        if not _corner_fits(m, s, lane, index, tensor, corner):
-            return
-        box = box_at(tensor, corner)
+        box, first, there = found
         source = Elements(tensor.tensor, to.dtype, box.positions, box.inside)
-        first = at - own
-        there = landing(own, tensor.elements, to.dtype.itemsize, tensor.swizzle)
         stride = m.shared.stride // to.dtype.itemsize
         places = [
             (cta, Elements(to.memory, to.dtype, first + (cta - int(s.cta[lane])) * stride + there))
@@ -148,6 +143,21 @@ def _tensor_load(d: Decoder, op: Operation) -> Step:
         _to_barriers(m, who, source, places, v[group], at_lane(v[number], lane))
 
     return _each(d, op.predicate, start)
+
+
+def _copied(
+    m: Machine, s: Strand, lane: int, op: int, ref: Ref, map_: TensorMapValue, corner: tuple[int, ...]
+) -> tuple[Box, int, Ints] | None:
+    """A box of the tensor, the start of the CTA's shared memory in its view, each element's place there.
+
+    `None`, with a fault, where either side cannot be copied.
+    """
+    at, own = _position(s, ref, lane, 0)
+    fits = _box_fits(m, s, lane, op, ref, map_, own) and _corner_fits(m, s, lane, op, map_, corner)
+    if not fits:
+        return None
+    there = landing(own, map_.elements, ref.dtype.itemsize, map_.swizzle)
+    return box_at(map_, corner), at - own, there
 
 
 def _box_fits(
@@ -177,15 +187,11 @@ def _tensor_store(d: Decoder, op: Operation) -> Step:
         v = s.values
         from_: Ref = v[src]
         tensor: TensorMapValue = v[map_]
-        at, own = _position(s, from_, lane, 0)
-        if not _box_fits(m, s, lane, index, from_, tensor, own):
+        found = _copied(m, s, lane, index, from_, tensor, _corner(v, coordinates, lane))
+        if found is None:
             return
-        corner = _corner(v, coordinates, lane)
-        if not _corner_fits(m, s, lane, index, tensor, corner):
-            return
-        box = box_at(tensor, corner)
-        there = landing(own, tensor.elements, from_.dtype.itemsize, tensor.swizzle)
-        source = Elements(from_.memory, from_.dtype, at - own + there)
+        box, first, there = found
+        source = Elements(from_.memory, from_.dtype, first + there)
         target = Elements(tensor.tensor, from_.dtype, box.positions, box.inside)
         count_bulk(m, index, tensor.tensor, from_.dtype, target.present, 1, "bulk_store")
         start_store(m, issuer(s, lane, index), source, target)

@@ -6,6 +6,7 @@ order. That is no layout of the hardware's, which the PTX ISA leaves open: nothi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -26,7 +27,7 @@ from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.matrix import TF32_MASK
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
-from phobos_nb.simulate.site import Site
+from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.tensor_cores import multiply_accumulate, wmma_block
 from phobos_nb.simulate.values import Array, DTypeLike, Ints, Ref, Value
@@ -57,23 +58,39 @@ def _places(type_: MatrixType, lead: int, *, transpose: bool) -> tuple[Ints, int
     return (column * lead + row if transpose else row * lead + column), len(number)
 
 
-def _load(d: Decoder, op: Operation) -> Step:
-    assert isinstance(op, SubgroupMmaLoadOp)
-    type_ = _type(op.result)
+def _access(
+    d: Decoder,
+    op: SubgroupMmaLoadOp | SubgroupMmaStoreOp,
+    memory: SSAValue,
+    type_: MatrixType,
+    kind: AccessKind,
+) -> tuple[Site, Callable[[Machine, Strand], tuple[Ref, Located]]]:
+    """A load or store of a matrix, and what finds its elements; a parted warp is a fault."""
     places, count = _places(type_, op.lead.value.data, transpose=op.transpose is not None)
-    dtype = _dtype(type_)
-    site = _site(d.op, "load", count, dtype)
-    d.touch(op.src.type)
-    base, indices, r = d.slot(op.src), d.slots(op.indices), d.slot(op.result)
+    site = _site(d.op, kind, count, _dtype(type_))
+    d.touch(memory.type)
+    base, indices = d.slot(memory), d.slots(op.indices)
     check = _uniform(d.op)
 
-    def step(m: Machine, s: Strand) -> None:
+    def find(m: Machine, s: Strand) -> tuple[Ref, Located]:
         ref: Ref = s.values[base]
         flat = flat_index(ref, s.values, indices)
         check(m, s, ref.offset + flat)
-        where = locate(m, s, site, ref, flat, np.tile(places, s.count // WARP), s.mask)
+        return ref, locate(m, s, site, ref, flat, np.tile(places, s.count // WARP), s.mask)
+
+    return site, find
+
+
+def _load(d: Decoder, op: Operation) -> Step:
+    assert isinstance(op, SubgroupMmaLoadOp)
+    type_ = _type(op.result)
+    dtype, r = _dtype(type_), d.slot(op.result)
+    site, find = _access(d, op, op.src, type_, "load")
+
+    def step(m: Machine, s: Strand) -> None:
+        ref, where = find(m, s)
         race_read(m, s, site, ref, where)
-        positions = np.broadcast_to(where.positions(), (count, s.count))
+        positions = np.broadcast_to(where.positions(), (*site.shape, s.count))
         live = True if where.live is None else where.live
         typed = ref.memory.allocation.typed(dtype)
         s.values[r] = typed.take(np.where(live, positions, 0))
@@ -84,21 +101,15 @@ def _load(d: Decoder, op: Operation) -> Step:
 def _store(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, SubgroupMmaStoreOp)
     type_ = _type(op.src)
-    places, count = _places(type_, op.lead.value.data, transpose=op.transpose is not None)
-    dtype = _dtype(type_)
-    site = _site(d.op, "store", count, dtype)
-    d.touch(op.dst.type)
-    source, base, indices = d.slot(op.src), d.slot(op.dst), d.slots(op.indices)
-    check = _uniform(d.op)
+    dtype, source = _dtype(type_), d.slot(op.src)
+    site, find = _access(d, op, op.dst, type_, "store")
 
     def step(m: Machine, s: Strand) -> None:
-        ref: Ref = s.values[base]
-        flat = flat_index(ref, s.values, indices)
-        check(m, s, ref.offset + flat)
-        where = locate(m, s, site, ref, flat, np.tile(places, s.count // WARP), s.mask)
-        positions = np.broadcast_to(where.positions(), (count, s.count))
-        held = np.broadcast_to(s.values[source], (count, s.count))
-        live = np.broadcast_to(True if where.live is None else where.live, (count, s.count))
+        ref, where = find(m, s)
+        shape = (*site.shape, s.count)
+        positions = np.broadcast_to(where.positions(), shape)
+        held = np.broadcast_to(s.values[source], shape)
+        live = np.broadcast_to(True if where.live is None else where.live, shape)
         if m.probe is not None:
             m.probe.stored(s, site, ref, where, None)
         ref.memory.allocation.typed(dtype)[positions[live]] = held[live]
