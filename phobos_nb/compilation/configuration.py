@@ -55,8 +55,10 @@ class Configuration:
 def resolve(options: CompileOptions) -> Configuration:
     """Choose target and index width: the caller's, else the environment's, else the GPU's.
 
-    Raises `PhobosError` for an unknown chip or an index width other than 32 and 64.
+    Raises `PhobosError` for an unknown chip, an index width other than 32 and 64 and a `drop_barrier`
+    that is no integer.
     """
+    _check_drop(options.drop_barrier)
     chip, chip_reason = _chip(options)
     target = targets.get(chip)
     bits, index_reason = _index_bits(options, target)
@@ -70,6 +72,14 @@ def resolve(options: CompileOptions) -> Configuration:
         chip_reason,
         index_reason,
     )
+
+
+def _check_drop(drop: object) -> None:
+    if drop is None or (isinstance(drop, int) and not isinstance(drop, bool)):
+        return
+    message = f"drop_barrier: wanted the number of a kept barrier, got {drop!r}"
+    help = "`.compile().barriers` lists them with their numbers and reasons"
+    raise PhobosError([Diagnostic("PH516", message, help=help, stage="target")])
 
 
 def _chip(options: CompileOptions) -> tuple[str, str]:

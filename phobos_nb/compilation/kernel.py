@@ -322,7 +322,8 @@ class Kernel:
         """Compile for unit-stride, aligned arrays; names left open take their first values.
 
         chip: a target such as "sm_80", else PHOBOS_CHIP, else this GPU's, else sm_80. index_bits: 32
-        or 64. debug: asserts and checks compiled in. drop_barrier: leave out a kept barrier, by number.
+        or 64. debug: asserts and checks compiled in. drop_barrier: leave out a kept barrier, by number
+        (it is lowered at once, so that a number it has not is refused here).
         """
         numbers, dtypes = split_settings(constants)
         mine = self.options
@@ -333,7 +334,10 @@ class Kernel:
             mine.drop_barrier if drop_barrier is None else drop_barrier,
             {**mine.constants, **numbers},
         )
-        return self._with_dtypes(dtypes)._compilation(resolve(options))
+        compilation = self._with_dtypes(dtypes)._compilation(resolve(options))
+        if options.drop_barrier is not None:
+            _ = compilation.barriers
+        return compilation
 
     def compile_variant(self, variant: Variant, **constants: Setting) -> Compilation:
         """Compile for arrays of one variant, for instance ahead of calls with strided arrays."""

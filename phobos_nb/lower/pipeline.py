@@ -18,6 +18,7 @@ from phobos_nb.lower.assign_layouts import Assignment, assign_layouts, dot_shape
 from phobos_nb.lower.assumptions import argument_name, assumed
 from phobos_nb.lower.crop import crop_edge, crop_tiles
 from phobos_nb.lower.distribute import distribute
+from phobos_nb.lower.drop_barrier import check_dropped
 from phobos_nb.lower.drop_masks import EntryChecks, drop_masks
 from phobos_nb.lower.edge_rules import edges_of
 from phobos_nb.lower.edges import version_edges
@@ -190,11 +191,8 @@ def _plan_shared_memory(work: _Work) -> None:
 def _insert_barriers(work: _Work) -> None:
     drop = work.options.drop_barrier
     work.barriers = insert_barriers(work.kernel, drop)
-    numbers = [b.number for b in work.barriers if b.number]
-    if drop is not None and drop not in numbers and work.options.role != "finish":
-        message = f"drop_barrier: there is no barrier {drop}"
-        have = f"its barriers are {numbers}" if numbers else "it has none"
-        work.diagnostics.error("PH516", message, work.facts.span, help=have, stage="lower")
+    if drop is not None and work.options.role != "finish":
+        check_dropped(drop, work.barriers, work.diagnostics, work.facts.span)
         work.diagnostics.raise_errors()
 
 

@@ -152,10 +152,20 @@ def test_bank_conflicts_name_the_tile():
 
 
 def test_a_barrier_that_is_not_there_cannot_be_dropped():
-    """PH516 lists the numbers that there are."""
+    """PH516, at once: which are kept, before which lines, which are elided, and how to list them."""
     with pytest.raises(ph.PhobosError, match=r"PH516.*no barrier 9") as caught:
-        _ = gemm().compile(drop_barrier=9).barriers
-    assert "its barriers are [1" in caught.value.diagnostics[0].help
+        gemm().compile(drop_barrier=9)
+    assert caught.value.diagnostics[0].help == (
+        "1 is kept: 1 before line 25; 1 elided (before line 29); "
+        "`.compile().barriers` lists all with their reasons"
+    )
+
+
+@pytest.mark.parametrize("number", [0, -1, True, "1", 1.0])
+def test_what_is_no_number_of_a_barrier_is_refused(number):
+    """Barriers are numbered from 1 by integers."""
+    with pytest.raises(ph.PhobosError, match=r"PH516.*drop_barrier"):
+        gemm().compile(drop_barrier=number)
 
 
 @pytest.mark.nvrtc
