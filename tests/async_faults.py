@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
-from xdsl.dialects.builtin import StringAttr
-
 from tests.async_kernels import KERNELS, named_barriers
 from tests.async_text import Kernel
 
 
-def deleted(made: Kernel, name: str, *which: int, entry: str = "kern") -> Kernel:
+def deleted(made: Kernel, name: str, *which: int) -> Kernel:
     """The kernel without some operations of a name, by their order; all of them if none are given.
 
     What passes through them goes on unchanged.
@@ -23,9 +18,7 @@ def deleted(made: Kernel, name: str, *which: int, entry: str = "kern") -> Kernel
                 result.replace_all_uses_with(operand)
         found[k].detach()
         found[k].erase()
-    function = next(o for o in made.module.walk() if o.name == "gpu.func")
-    function.attributes["sym_name"] = StringAttr(entry)
-    return replace(made, contract=replace(made.contract, entry=entry))
+    return made
 
 
 WAIT = "nvgpu.mbarrier.try_wait.parity"
@@ -45,16 +38,14 @@ _PLANTED = {
 
 def _plant(name: str) -> Kernel:
     base, op_name, which = _PLANTED[name]
-    entry = re.sub(r"\W+", "_", name)
     if name == "exchange, no cluster barrier":
         made = deleted(KERNELS[base](), "nvvm.cluster.arrive", which)
-        return deleted(made, op_name, which, entry=entry)
-    return deleted(KERNELS[base](), op_name, which, entry=entry)
+        return deleted(made, op_name, which)
+    return deleted(KERNELS[base](), op_name, which)
 
 
 def _unmet() -> Kernel:
-    made = deleted(named_barriers(), "nvvm.barrier")
-    return deleted(made, "nvvm.barrier.arrive", entry="named_barriers_none")
+    return deleted(deleted(named_barriers(), "nvvm.barrier"), "nvvm.barrier.arrive")
 
 
 PLANTED = {

@@ -42,15 +42,19 @@ def box_load(
     box: tuple[int, ...],
     corner: tuple[int, ...],
     swizzle: int = 0,
+    at: int = 0,
 ) -> Kernel:
-    """One box of a tensor as it lies in shared memory, out as raw words; `corner` is outermost first."""
+    """One box of a tensor as it lies in shared memory, out as raw words; `corner` is outermost first.
+
+    `at` is the box's first byte in shared memory.
+    """
     count = int(np.prod(box)) * SIZES[dtype]
-    size = -(-count // 128) * 128
+    size = -(-(at + count) // 128) * 128
     names = [f"%k{a}" for a in range(len(corner))]
     constants = "".join(
         f"{n} = arith.constant {c} : index\n" for n, c in zip(names, reversed(corner), strict=True)
     )
-    start = shared_view("box", "%c0", box, dtype, size)
+    start = shared_view("box", f"%c{at}", box, dtype, size)
     load = expect("%c0", count, 1) + tensor_load("%box", box, dtype, swizzle, names, "%c0", 1)
     fill = f"""
   %zeros = memref.view %smem[%c0][] : memref<{size}xi8, S> to memref<{size // 4}xi32, S>
@@ -81,9 +85,10 @@ def box_store(
     box: tuple[int, ...],
     corner: tuple[int, ...],
     swizzle: int = 0,
+    at: int = 0,
 ) -> Kernel:
-    """Shared words 0, 1, 2 .. stored as one box of a tensor that holds ones."""
-    size = int(np.prod(box)) * SIZES[dtype]
+    """Shared words 0, 1, 2 .. stored, from a byte on, as one box of a tensor that holds ones."""
+    size = at + int(np.prod(box)) * SIZES[dtype]
     names = [f"%k{a}" for a in range(len(corner))]
     constants = "".join(
         f"{n} = arith.constant {c} : index\n" for n, c in zip(names, reversed(corner), strict=True)
@@ -97,7 +102,7 @@ def box_store(
 """
     store = tensor_store("%box", box, dtype, swizzle, names) + COMMIT + WAIT_READ
     body = (
-        FIRST + constants + shared_view("box", "%c0", box, dtype, size) + fill + FENCE + BARRIER
+        FIRST + constants + shared_view("box", f"%c{at}", box, dtype, size) + fill + FENCE + BARRIER
         + when("%first", store)
     )  # fmt: skip
     return kernel(

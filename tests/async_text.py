@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from phobos_nb.contract import (
     GridRule,
@@ -41,6 +41,13 @@ class Kernel:
     def run(self, **options: Any):
         """Simulate it."""
         return simulate(self.module, self.contract, self.arguments, grid=self.grid, **options)
+
+
+def renamed(made: Kernel, entry: str) -> Kernel:
+    """The kernel with a name of its own."""
+    function = next(o for o in made.module.walk() if o.name == "gpu.func")
+    function.attributes["sym_name"] = StringAttr(entry)
+    return replace(made, contract=replace(made.contract, entry=entry))
 
 
 def map_type(box: Sequence[int], dtype: str, swizzle: int) -> str:

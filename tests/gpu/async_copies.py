@@ -12,6 +12,8 @@ under racecheck: what it saw beside what the simulator sees.
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -32,8 +35,10 @@ from phobos_nb.cuda.loading import load_kernel
 
 REPEATS = 20
 PROCESSES = 4
-SECONDS = 60
-"""For one process. More of them at once wait for each other: 31 contexts took over 24 s on an H200."""
+SECONDS, SECONDS_OF_ONE, HUNG = 60, 20, 124
+"""For one process and for one kernel, its process' start included; the exit status of what took longer.
+More processes at once wait for each other: 31 contexts took over 24 s on an H200."""
+WORKER = (sys.executable, "-m", "tests.gpu.async_copies")
 
 
 def prepare(folder: Path) -> None:
@@ -41,9 +46,11 @@ def prepare(folder: Path) -> None:
     from phobos_nb.cuda.emit import emit
     from tests.async_faults import PLANTED
     from tests.async_kernels import KERNELS, PROBES
+    from tests.async_text import renamed
 
     folder.mkdir(parents=True, exist_ok=True)
-    kernels = {name: make() for name, make in {**KERNELS, **PROBES, **PLANTED}.items()}
+    makers = {**KERNELS, **PROBES, **PLANTED}
+    kernels = {name: renamed(make(), re.sub(r"\W+", "_", name)) for name, make in makers.items()}
     chip = target.get("sm_90a")
     jobs = [nvrtc.Job(emit(k.module, chip).text, chip.nvrtc_arch) for k in kernels.values()]
     index: list[dict[str, Any]] = []
@@ -129,26 +136,38 @@ def one(folder: Path, k: int, repeats: int) -> dict[str, Any]:
     return {"runs": repeats, "same": same, **({"first_different_bytes": different} if different else {})}
 
 
+def several(folder: Path, numbers: list[int], repeats: int) -> None:
+    """Launch stored kernels one after the other, a line for each; one that does not end, ends all."""
+    for k in numbers:
+        watch = Timer(SECONDS_OF_ONE, os._exit, (HUNG,))
+        watch.daemon = True
+        watch.start()
+        print(json.dumps(one(folder, k, repeats)), flush=True)
+        watch.cancel()
+
+
 def _process(command: list[str]) -> tuple[int, str]:
+    """Exit status and output, also of a process that had to be stopped."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return 124, f"no end within {SECONDS} s"
+    except subprocess.TimeoutExpired as late:
+        return HUNG, b"".join(x for x in (late.stdout, late.stderr) if isinstance(x, bytes)).decode()
     return done.returncode, done.stdout + done.stderr
 
 
-def _apart(folder: Path, several: list[int]) -> dict[int, dict[str, Any]]:
-    """Some kernels in a process of their own; after one that faults the others get another process."""
+def _apart(folder: Path, numbers: list[int]) -> dict[int, dict[str, Any]]:
+    """Some kernels in a process of their own; after one that faults or hangs the others get another."""
     found: dict[int, dict[str, Any]] = {}
-    while several:
-        command = [sys.executable, "-m", "tests.gpu.async_copies", "some", str(folder)]
-        code, text = _process([*command, *map(str, several)])
-        lines = text.strip().splitlines() or [f"ended with {code}"]
+    while numbers:
+        code, text = _process([*WORKER, "some", str(folder), *map(str, numbers)])
+        lines = text.strip().splitlines()
         made = [json.loads(x) for x in lines if x.startswith("{")]
-        found |= dict(zip(several, made, strict=False))
-        if len(made) < len(several):
-            found[several[len(made)]] = {"runs": 0, "same": 0, "error": lines[-1]}
-        several = several[len(made) + 1 :]
+        found |= dict(zip(numbers, made, strict=False))
+        if len(made) < len(numbers):
+            told = [x for x in lines if not x.startswith("{")] or [f"ended with {code}"]
+            error = f"no end within {SECONDS_OF_ONE} s" if code == HUNG else told[-1]
+            found[numbers[len(made)]] = {"runs": 0, "same": 0, "error": error}
+        numbers = numbers[len(made) + 1 :]
     return found
 
 
@@ -184,28 +203,38 @@ BESIDE = ("plain copies", "ring", "multicast", "exchange", "named barriers", "lo
 
 
 def race(folder: Path, output: Path) -> int:
-    """Planted races and clean kernels under compute-sanitizer's racecheck."""
+    """Planted races and clean kernels under compute-sanitizer's racecheck; its text beside `output`."""
     index = json.loads((folder / "index.json").read_text())
     chosen = [k for k, e in enumerate(index) if e["group"] == "planted" or e["name"] in BESIDE]
     with ThreadPoolExecutor(PROCESSES) as pool:
-        seen = list(pool.map(lambda k: _watched(folder, k), chosen))
+        parts = [chosen[first::PROCESSES] for first in range(PROCESSES)]
+        seen = list(pool.map(lambda p: _watched(folder, p), parts))
+    text = "".join(t for _, t in seen)
+    output.with_suffix(".txt").write_text(text)
+    ended = {k: code for part, (code, _) in zip(parts, seen, strict=True) for k in part}
     found = {
-        index[k]["name"]: {"simulator": index[k]["races"], **tool}
-        for k, tool in zip(chosen, seen, strict=True)
+        index[k]["name"]: {
+            "simulator": index[k]["races"],
+            "process": ended[k],
+            "racecheck": _told(text, index[k]["contract"]["entry"]),
+        }
+        for k in chosen
     }
     output.write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found))
     return 0
 
 
-def _watched(folder: Path, k: int) -> dict[str, Any]:
+def _watched(folder: Path, numbers: list[int]) -> tuple[int, str]:
     tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    command = [tool, "--tool", "racecheck", "--racecheck-report", "analysis", "--print-limit", "20"]
-    worker = [sys.executable, "-m", "tests.gpu.async_copies", "once", str(folder), str(k)]
-    code, text = _process([*command, *worker])
-    lines = [x.removeprefix("========= ") for x in text.splitlines() if x.startswith("=========")]
-    told = [x for x in lines if x.startswith(("Error", "Warning", "Race", "RACECHECK", "Internal"))]
-    return {"code": code, "racecheck": told[:6] or [text.strip()[-300:]]}
+    command = [tool, "--tool", "racecheck", "--racecheck-report", "analysis", "--print-limit", "500"]
+    return _process([*command, *WORKER, "once", str(folder), *map(str, numbers)])
+
+
+def _told(text: str, entry: str) -> list[str]:
+    """What the tool says of one kernel, whose entry has a name of its own."""
+    lines = [x.removeprefix("=========").strip() for x in text.splitlines() if x.startswith("=====")]
+    return [x for x in lines if re.search(rf"\b{entry}\b", x)][:6]
 
 
 def main(arguments: list[str]) -> int:
@@ -219,11 +248,10 @@ def main(arguments: list[str]) -> int:
         case ["race", folder, output]:
             return race(Path(folder), Path(output))
         case ["some", folder, *numbers]:
-            for k in numbers:
-                print(json.dumps(one(Path(folder), int(k), REPEATS)), flush=True)
+            several(Path(folder), [int(k) for k in numbers], REPEATS)
             return 0
-        case ["once", folder, k]:
-            print(json.dumps(one(Path(folder), int(k), 1)))
+        case ["once", folder, *numbers]:
+            several(Path(folder), [int(k) for k in numbers], 1)
             return 0
         case _:
             print(__doc__)
