@@ -19,6 +19,7 @@ METRICS = {
     "shared_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
     "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "shared_atomic_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
     "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
@@ -27,6 +28,11 @@ METRICS = {
     "global_reduction_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "global_async_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
+    "global_atomic_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+    "global_reduction_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+    "l2_atomic_sectors": "lts__t_sectors_op_atom.sum",
+    "l2_reduction_sectors": "lts__t_sectors_op_red.sum",
 }
 """Our names of the hardware's counters, over all SMs; not every GPU has all of them."""
 

@@ -41,7 +41,7 @@ def test_a_stored_call_keeps_layout_and_bytes(tmp_path):
 @pytest.mark.parametrize("shift", [0, 1, 8])
 def test_simulated_sectors_are_those_of_the_calls_addresses(shift):
     """An access of 128 bytes touches four sectors where its array begins at a sector, five otherwise."""
-    room = np.zeros(1024 + 64, np.float32)
+    room = np.zeros(1024 + 128, np.float32)
     first = -room.__array_interface__["data"][0] % 256 // 4 + shift
     x = room[first : first + 1024]
     call = taken(X=x, Y=np.zeros(1024, np.float32), a=1.0)

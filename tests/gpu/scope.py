@@ -1,12 +1,11 @@
 """The simulator's counts and races against Nsight Compute's and compute-sanitizer's.
 
-usage: python -m tests.gpu.scope prepare FOLDER [--workers N] [--small CASE ...]   # anywhere, with xDSL
-       python -m tests.gpu.scope run FOLDER OUT [--workers N]      # on the GPU, with Nsight's tools
+usage: python -m tests.gpu.scope prepare FOLDER [--workers N]         # anywhere, with xDSL
+       python -m tests.gpu.scope run FOLDER OUT [--parts counts races]  # on the GPU, with Nsight's tools
        python -m tests.gpu.scope compare FOLDER OUT                # anywhere, with nvdisasm
 
 `run` leaves races.json (the agreement table), versions.json and what the tools printed in OUT; `compare`
-makes counts.json of that: every kernel's counts of both, total and per line. --small: only the planted
-races of some cases, on fewer elements, for a tool that takes too long.
+makes counts.json of that: every kernel's counts of both, total and per line.
 """
 
 from __future__ import annotations
@@ -48,17 +47,14 @@ SUMMARY = re.compile(r"RACECHECK SUMMARY: (\d+) hazards? displayed \((\d+) error
 # Ahead of time ------------------------------------------------------------------------------------
 
 
-def prepare(folder: Path, workers: int, small: list[str]) -> None:
+def prepare(folder: Path, workers: int) -> None:
     """Compile, simulate and store everything."""
     from tests.gpu import scope_jobs
 
     folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers) as pool:
-        counted = () if small else scope_jobs.COUNTED
-        planted = [row for row in scope_jobs.PLANTED if not small or row[0] in small]
-        kind = "small race" if small else "race"
-        work = [pool.submit(one, "count", folder, row) for row in counted]
-        work += [pool.submit(one, kind, folder, row) for row in planted]
+        work = [pool.submit(one, "count", folder, row) for row in scope_jobs.COUNTED]
+        work += [pool.submit(one, "race", folder, row) for row in scope_jobs.PLANTED]
         jobs = [job for future in work for job in future.result()]
     scope_jobs.write(folder, jobs)
     size = sum(f.stat().st_size for f in folder.iterdir())
@@ -72,8 +68,7 @@ def one(kind: str, folder: Path, row: Any) -> list[Any]:
     try:
         if kind == "count":
             return [scope_jobs.counted(folder, row)]
-        times, deeper = (1, 3) if kind == "small race" else (2, 13)
-        return list(scope_jobs.planted(folder, row, times, deeper))
+        return list(scope_jobs.planted(folder, row))
     except Exception as error:
         print(f"{row}: {type(error).__name__}: {str(error)[:400]}")
         return []
@@ -181,16 +176,17 @@ def verdict(job: dict[str, Any], said: str) -> dict[str, Any]:
 # --------------------------------------------------------------------------------------------------
 
 
-def run(folder: Path, out: Path, workers: int) -> None:
+def run(folder: Path, out: Path, workers: int, parts: list[str]) -> None:
     """Measure on the GPU and write the tables."""
+    out.mkdir(parents=True, exist_ok=True)
     (out / "versions.json").write_text(json.dumps(versions(), indent=1), "utf-8")
     jobs = json.loads((folder / "jobs.json").read_text("utf-8"))
-    planted = [job for job in jobs if not job["counts"]]
-    table = races(folder, out, planted, workers)
-    (out / "races.json").write_text(json.dumps(table, indent=1), "utf-8")
-    print_races(table)
-    if counted := [job for job in jobs if job["counts"]]:
-        record(folder, out, counted)
+    if "counts" in parts:
+        record(folder, out, [job for job in jobs if job["counts"]])
+    if "races" in parts:
+        table = races(folder, out, [job for job in jobs if not job["counts"]], workers)
+        (out / "races.json").write_text(json.dumps(table, indent=1), "utf-8")
+        print_races(table)
 
 
 def versions() -> dict[str, str]:
@@ -223,12 +219,12 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--small", nargs="+", default=[], metavar="CASE")
+    parser.add_argument("--parts", nargs="+", default=["counts", "races"])
     parsed = parser.parse_args()
     if parsed.step == "prepare":
-        prepare(parsed.folder, parsed.workers, parsed.small)
+        prepare(parsed.folder, parsed.workers)
     elif parsed.step == "run":
-        run(parsed.folder, parsed.out, parsed.workers)
+        run(parsed.folder, parsed.out, parsed.workers, parsed.parts)
     else:
         compare(parsed.folder, parsed.out)
     return 0

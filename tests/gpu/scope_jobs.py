@@ -27,33 +27,58 @@ COUNTED: tuple[tuple[str, Mapping[str, int], Mapping[str, int]], ...] = (
     ("transpose", {}, {"M": 300, "N": 517}),
     ("gemm_fp32", {"TILE_M": 128, "TILE_N": 128, "TILE_K": 8}, {"M": 256, "N": 256, "K": 64}),
     ("gemm_fp32_any", {}, {"M": 100, "N": 77, "K": 50}),
+    ("gemm_fp16tc_fp32acc", {}, {"M": 64, "N": 96, "K": 80}),
+    ("gemm_fp16", {}, {"M": 100, "N": 77, "K": 50}),
     ("softmax", {}, {"M": 33, "N": 1000}),
     ("layer_norm", {}, {"M": 33, "N": 1000}),
-    ("rms_norm", {}, {}),
-    ("flash_attention_fp32", {}, {}),
-    ("histogram", {}, {}),
-    ("matmul_shared", {}, {}),
-    ("transpose_shared", {}, {}),
+    ("rms_norm", {}, {"M": 9, "N": 1000}),
+    ("flash_attention_fp32", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("flash_attention_fp16", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("attention_f32", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("attention_f32_causal", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("attention_f16", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("attention_f16_causal", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("attention_bf16", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("attention_bf16_causal", {}, {"H": 3, "NQ": 37, "NK": 53}),
+    ("histogram", {}, {"N": 4097}),
+    ("matmul_shared", {}, {"M": 67, "N": 53, "K": 41}),
+    ("transpose_shared", {}, {"M": 71, "N": 211}),
     ("reduce_shared", {}, {}),
-    ("scan", {}, {}),
-    ("stencil", {}, {}),
+    ("scan", {}, {"M": 37, "N": 53}),
+    ("stencil", {}, {"M": 71, "N": 211}),
+    ("mandelbrot", {}, {"R": 7, "C": 257}),
+    ("varlen_attention", {}, {"N": 131, "H": 2, "B": 3}),
+    ("grouped_gemm", {}, {"M": 129, "N": 65, "K": 17, "G": 5, "L": 6}),
+    ("segmented_scan", {}, {"N": 700, "L": 3}),
+    ("rotary", {}, {"T": 37, "H": 3}),
+    ("argmax", {}, {"M": 37, "N": 1003}),
+    ("batched_gemm", {}, {"Z": 4, "M": 37, "N": 41, "K": 29}),
+    ("linear_attention", {}, {"H": 3, "T": 101}),
 )
-"""Case, constants and extents; what is left out is the case's first."""
+"""Case, constants and extents; what is left out is the case's first. Every bundled example is here."""
+
+SMALL, DEEP = (1, 3), (2, 13)
+"""How many times a case's first extents and its first K; the second takes racecheck minutes in some."""
 
 PLANTED = (
-    ("transpose", "sm_90a", 1),
-    ("softmax", "sm_90a", 2),
-    ("layer_norm", "sm_90a", 3),
-    ("gemm_fp32_any", "sm_75", 3),
-    ("gemm_fp32_any", "sm_90a", 4),
-    ("gemm_fp32", "sm_90a", 3),
-    ("flash_attention_fp32", "sm_90a", 3),
-    ("matmul_shared", "sm_90a", 2),
-    ("transpose_shared", "sm_90a", 1),
-    ("reduce_shared", "sm_90a", 2),
-    ("scan", "sm_90a", 2),
+    ("transpose", "sm_90a", 1, DEEP),
+    ("softmax", "sm_90a", 2, DEEP),
+    ("layer_norm", "sm_90a", 3, DEEP),
+    ("gemm_fp32_any", "sm_75", 3, SMALL),
+    ("gemm_fp32_any", "sm_90a", 4, SMALL),
+    ("gemm_fp32", "sm_90a", 3, DEEP),
+    ("flash_attention_fp32", "sm_90a", 3, DEEP),
+    ("matmul_shared", "sm_90a", 2, SMALL),
+    ("transpose_shared", "sm_90a", 1, DEEP),
+    ("reduce_shared", "sm_90a", 2, DEEP),
+    ("scan", "sm_90a", 2, DEEP),
+    ("gemm_fp16", "sm_90a", 3, SMALL),
+    ("attention_f16", "sm_90a", 3, SMALL),
+    ("grouped_gemm", "sm_90a", 2, SMALL),
+    ("linear_attention", "sm_90a", 3, SMALL),
+    ("argmax", "sm_90a", 2, DEEP),
 )
-"""Case, target, and how many of its barriers and waits are deleted, one at a time."""
+"""Case, target, how many of its barriers and waits are deleted, one at a time, and the size."""
 
 SYNCHRONISE = ("gpu.barrier", "nvgpu.device_async_wait")
 
@@ -111,15 +136,18 @@ def taken(
 
 
 def counted(folder: Path, row: tuple[str, Mapping[str, int], Mapping[str, int]]) -> Job:
-    """Store a whole kernel with the simulator's counts."""
+    """Store a whole call, of one launch, with the simulator's counts."""
     name, constants, extents = row
     call = taken(name, "sm_90a", constants, extents)
-    call.stored(call.compilation.cubin).save(folder / f"count-{name}.call")
-    contract = call.compilation.contract
-    result = simulate(call.compilation.thread_module, contract, call.arguments(), grid=call.call.grid)
+    (launch,) = call.compilation.launches
+    call.stored(launch.cubin).save(folder / f"count-{name}.call")
+    contract = launch.contract
+    result = simulate(launch.thread_module, contract, call.arguments(), grid=call.call.grid)
+    if not result.clean:
+        raise RuntimeError(f"{name}: {result}")
     lines = {line.line: line_counts(line) for line in result.lines}
     counts = totals(result, contract.threads // 32)
-    return Job(f"count-{name}", name, "sm_90a", "", counts, lines, tuple(map(str, result.races)))
+    return Job(f"count-{name}", name, "sm_90a", "", counts, lines, ())
 
 
 def line_counts(line: Any) -> dict[str, int | None]:
@@ -144,13 +172,17 @@ def totals(result: SimulationResult, warps: int) -> dict[str, int | None]:
         "global_atomic_sectors": added("global", ("atomic",), "sectors"),
         "global_load_requests": added("global", ("load",), "executions"),
         "global_store_requests": added("global", ("store",), "executions"),
+        "shared_load_requests": added("shared", ("load", "matrix"), "executions"),
+        "shared_store_requests": added("shared", ("store",), "executions"),
+        "shared_atomic_requests": added("shared", ("atomic",), "executions"),
+        "global_atomic_requests": added("global", ("atomic",), "executions"),
         "barriers": warps * sum(b.executions for b in result.barriers),
     }
 
 
-def planted(folder: Path, row: tuple[str, str, int], times: int, deeper: int) -> Iterator[Job]:
+def planted(folder: Path, row: tuple[str, str, int, tuple[int, int]]) -> Iterator[Job]:
     """Store a kernel as it is, and with one synchronisation less, each time another; see `taken`."""
-    name, chip, most = row
+    name, chip, most, (times, deeper) = row
     call = taken(name, chip, {}, {}, times=times, deeper=deeper)
     whole = call.compilation.thread_module
     yield mutant(folder, call, f"race-{name}-{chip}-none", "", whole)
