@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from phobos_nb.counts import counted
+from phobos_nb.simulate.tile_accesses import TileAccess, tile_accesses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +227,8 @@ class Event:
 
     kind: "load", "store", "async", "atomic", "matrix", "matrix_store", "barrier", "wait" or
     "operation". For accesses, `addresses` are byte addresses of `threads`, counted from the tensor's
-    index 0 or the CTA's shared byte 0, and `bytes` what each thread moves there.
+    index 0 or the CTA's shared byte 0, and `bytes` what each thread moves there. elements: in global
+    memory, where each element that no mask left out begins, in bytes from a multiple of 256.
     """
 
     place: Place
@@ -237,6 +239,8 @@ class Event:
     bytes: int = 0
     threads: tuple[int, ...] = ()
     addresses: tuple[int, ...] = ()
+    elements: np.ndarray[Any, np.dtype[np.int64]] | None = field(default=None, compare=False, repr=False)
+    element_bytes: int = 0
 
 
 @dataclass(repr=False)
@@ -308,6 +312,10 @@ class SimulationResult:
     def global_accesses(self) -> list[AccessRecord]:
         """Global-memory accesses with the lines and sectors they touch."""
         return [a for a in self.accesses if a.space == "global"]
+
+    def tile_accesses(self) -> list[TileAccess]:
+        """Global memory as the traced CTA touches it, tile by tile; needs `trace`. No bulk copies."""
+        return tile_accesses(self.trace)
 
     @property
     def masked(self) -> int:

@@ -52,8 +52,19 @@ def trace_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
             site.elements * ref.dtype.itemsize,
             tuple(s.thread[lanes].tolist()),
             tuple(addresses.tolist()),
+            _elements(s, site, ref, where, lanes) if ref.memory.space == "global" else None,
+            ref.dtype.itemsize,
         )
     )
+
+
+def _elements(s: Strand, site: Site, ref: Ref, where: Located, lanes: Ints) -> Ints:
+    """Where the live elements of some lanes begin, in bytes, as the cache sees them."""
+    shape = (*site.shape, s.count)
+    positions = np.broadcast_to(where.positions(), shape).reshape(-1, s.count)[:, lanes]
+    if where.live is not None:
+        positions = positions[np.broadcast_to(where.live, shape).reshape(-1, s.count)[:, lanes]]
+    return positions.reshape(-1).astype(np.int64) * ref.dtype.itemsize + ref.memory.allocation.address
 
 
 def trace_operation(m: Machine, s: Strand, op: int, kind: str, level: int) -> None:

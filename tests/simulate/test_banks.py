@@ -15,12 +15,18 @@ COUNTS = [
     json.loads(line)
     for line in (Path(__file__).parent / "data" / "wavefronts_h200.jsonl").read_text().splitlines()
 ]
+KINDS = sorted({(c["kind"], c["size"]) for c in COUNTS})
 ALL = np.ones((1, 32), bool)
 
 
 def test_the_fixture_has_every_visible_count():
-    """All 371 counts that ncu can see are checked."""
+    """371 counts: 53 patterns (two are alike) for each of 7 kinds, with more than 5 results."""
     assert len(COUNTS) == 371
+    for kind, size in KINDS:
+        chosen = [c for c in COUNTS if (c["kind"], c["size"]) == (kind, size)]
+        assert len({c["pattern"] for c in chosen}) == len(chosen) == 53
+        assert len({tuple(c["index"]) for c in chosen}) == 52
+        assert len({c["wavefronts"] for c in chosen}) > 5
 
 
 def cases(kind, size):
@@ -30,12 +36,50 @@ def cases(kind, size):
     return addresses, np.array([c["wavefronts"] for c in chosen])
 
 
-@pytest.mark.parametrize(("kind", "size"), sorted({(c["kind"], c["size"]) for c in COUNTS}))
+@pytest.mark.parametrize(("kind", "size"), KINDS)
 def test_wavefronts_equal_ncu(kind, size):
     """For every address pattern the rule gives the wavefronts that ncu counted."""
     addresses, counted = cases(kind, size)
     got = wavefronts(addresses, np.ones(addresses.shape, bool), size, kind)
     assert got.tolist() == counted.tolist()
+
+
+ACCESS = {
+    "load": (
+        "%x = vector.load %s[%e] {{alignment = {size} : i64}} : {memory}, {vector}\n"
+        "vector.store %x, %out[%o] {{alignment = {size} : i64}} : memref<?xf32>, {vector}"
+    ),
+    "store": (
+        "%x = vector.load %out[%o] {{alignment = {size} : i64}} : memref<?xf32>, {vector}\n"
+        "vector.store %x, %s[%e] {{alignment = {size} : i64}} : {memory}, {vector}"
+    ),
+    "async": (
+        '%k = "nvgpu.device_async_copy"(%s, %e, %out, %o) '
+        "<{{dstElements = {lanes} : index, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}}> "
+        ": ({memory}, index, memref<?xf32>, index) -> !nvgpu.device.async.token"
+    ),
+}
+POINTER = """
+  %c0 = arith.constant 0 : index %n = arith.constant {lanes} : index
+  %s = memref.view %smem[%c0][] : memref<49152xi8, S> to {memory}
+  %i = memref.load %index[%t] : memref<?xi32>
+  %j = arith.index_cast %i : i32 to index
+  %e = arith.muli %j, %n : index %o = arith.muli %t, %n : index
+"""
+
+
+@pytest.mark.parametrize(("kind", "size"), KINDS)
+def test_a_kernels_wavefronts_equal_ncu(make, kind, size):
+    """Kernels that access shared memory at the 53 patterns are counted as ncu counted them."""
+    words = {"memory": f"memref<{49152 // 4}xf32, S>", "vector": f"vector<{size // 4}xf32>"}
+    body = (POINTER + ACCESS[kind]).format(lanes=size // 4, size=size, **words)
+    k = make(body, [("index", "i32", False), ("out", "f32", True)], threads=32, shared=49152)
+    for count in (c for c in COUNTS if (c["kind"], c["size"]) == (kind, size)):
+        arrays = {"index": np.array(count["index"], np.int32), "out": np.zeros(128, np.float32)}
+        result = k.run(races=False, **arrays)
+        (access,) = [a for a in result.accesses if a.space == "shared"]
+        assert access.kind == kind
+        assert (access.bytes_per_lane, access.wavefronts) == (size, count["wavefronts"])
 
 
 @pytest.mark.parametrize("kind", ["load", "store"])
