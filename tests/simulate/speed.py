@@ -51,7 +51,7 @@ def main() -> None:
     machine = {"cores": len(os.sched_getaffinity(0)), "python": platform.python_version()}
     machine |= {"numpy": np.__version__, "date": date.today().isoformat()}
     text = json.dumps({**machine, "command": "python -m tests.simulate.speed", **found}, indent=1)
-    print(text)
+    sys.stdout.write(text + "\n")
     if len(sys.argv) > 1:
         Path(sys.argv[1]).write_text(text + "\n", "utf-8")
 
