@@ -51,6 +51,11 @@ class ProfileLine:
     sectors: Pair
     notes: tuple[str, ...] = ()
 
+    @property
+    def costs(self) -> bool:
+        """Whether anything was counted here, by either side."""
+        return bool(self.instructions) or not (self.wavefronts.empty and self.sectors.empty)
+
 
 @dataclass(frozen=True)
 class ProfileView:
@@ -188,7 +193,7 @@ def text(view: ProfileView) -> str:
         lines.append(f"  {name}: {gpu:,}{beside}")
     lines.append(f"  {'line':>4} {'instructions':>12} {'wavefronts':>17} {'sectors':>17}  text")
     for line in view.lines:
-        if line.instructions or not (line.wavefronts.empty and line.sectors.empty):
+        if line.costs:
             wavefronts, sectors = (pair_text(p) for p in (line.wavefronts, line.sectors))
             head = f"  {line.number or '':>4} {line.instructions:>12,} {wavefronts:>17} {sectors:>17}"
             lines.append(f"{head}  {line.text.strip()}")

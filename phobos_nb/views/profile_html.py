@@ -54,33 +54,44 @@ def _head(view: ProfileView) -> str:
     each = ("ncu", "simulator", "fewest") if view.simulated else ("ncu", "fewest")
     span = len(each)
     top = (
-        "<th class='r'>line</th><th>text</th><th>instructions</th><th class='r'>barriers</th>"
+        "<th class='r'>line</th><th>instructions</th><th class='r'>barriers</th>"
         f"<th class='g' colspan={span}>shared wavefronts</th>"
-        f"<th class='g' colspan={span}>sectors of 32 bytes</th><th class='g'></th>"
+        f"<th class='g' colspan={span}>sectors of 32 bytes</th><th class='g'>text</th>"
     )
     below = "".join(f"<th class='{'r g' if i == 0 else 'r'}'>{n}</th>" for i, n in enumerate(each))
-    return (
-        f"<tr>{top}</tr><tr><th></th><th></th><th></th><th></th>{below}{below}<th class='g'></th></tr>"
-    )
+    return f"<tr>{top}</tr><tr><th></th><th></th><th></th>{below}{below}<th class='g'></th></tr>"
 
 
 def _rows(view: ProfileView) -> Iterable[str]:
+    """A row per line from the first that cost something on: comments above a kernel cost nothing."""
     most = max((line.instructions for line in view.lines), default=0)
-    for line in view.lines:
-        if line.number or line.instructions:
+    first = next((n for n, x in enumerate(view.lines) if x.number and x.costs), 0)
+    for number, line in enumerate(view.lines):
+        if line.costs if number < first else True:
             yield _row(view, line, most)
+            yield from (_note(view, note) for note in line.notes)
 
 
 def _row(view: ProfileView, line: ProfileLine, most: int) -> str:
+    """Counts stand left of the text, which may be as long as it likes."""
     code = escape(line.text) if not line.number else _code(line.text)
     pairs = "".join(_pair(view, pair) for pair in (line.wavefronts, line.sectors))
-    notes = "; ".join(line.notes)
-    idle = "" if line.instructions else " class='z'"
+    idle = "" if line.costs else " class='z'"
     return (
-        f"<tr{idle}><td class='r q'>{line.number or ''}</td><td class='code'>{code}</td>"
-        f"<td>{_bar(line, most)}</td><td class='r'>{line.barriers or ''}</td>{pairs}"
-        f"<td class='g note'>{escape(notes, quote=False)}</td></tr>\n"
+        f"<tr{idle}><td class='r q'>{line.number or ''}</td>"
+        f"<td>{_bar(line, most)}</td><td class='r'>{_number(line.barriers)}</td>{pairs}"
+        f"<td class='g code'>{code}</td></tr>\n"
     )
+
+
+def _note(view: ProfileView, note: str) -> str:
+    """A row below a line: why its counts differ."""
+    before = "<td></td>" * 3 + ("<td class='g'></td>" + "<td></td>" * (2 if view.simulated else 1)) * 2
+    return f"<tr>{before}<td class='g note'>{escape(note, quote=False)}</td></tr>\n"
+
+
+def _number(count: int) -> str:
+    return f"{count:,}" if count else ""
 
 
 def _code(text: str) -> str:

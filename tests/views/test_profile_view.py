@@ -112,5 +112,8 @@ def test_in_a_browser_without_scripts(scheme: str) -> None:
         marked = tab.locator("td.d").first.evaluate("e => getComputedStyle(e).backgroundColor")
         plain = tab.locator("td.q").first.evaluate("e => getComputedStyle(e).backgroundColor")
         assert marked != plain
-        assert tab.locator("td.code").count() >= STORE
+        assert tab.locator("td.code").last.inner_text() == "}"
+        store = tab.locator("tr", has=tab.locator("td.d"))
+        assert store.locator("td.code").inner_text().strip().startswith("Y[row")
+        assert store.locator("td").first.inner_text() == str(STORE)
         browser.close()
