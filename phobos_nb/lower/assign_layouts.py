@@ -124,7 +124,7 @@ class _Assigner:
         """
         users = [use.operation for value in self._members[root] for use in value.uses]
         lefts = {u.a for u in users if isinstance(u, tile.DotOp)}
-        if lefts != {root} or not all(isinstance(u, tile.DotOp) for u in users):
+        if lefts != {root} or not all(isinstance(u, tile.DotOp) and u.deep[0] == 1 for u in users):
             return False
         size, row = byte_width(element(root)), shape(root)[-1]
         by_registers = not self._target.has("cp.async") or size not in (4, 8)
@@ -231,7 +231,7 @@ def _required(op: Operation, threads: int) -> list[tuple[int, Layout]]:
 
 def dot_shape(dot: tile.DotOp) -> DotShape:
     """The problem of a dot."""
-    (rows, depth), (_, columns) = shape(dot.a), shape(dot.acc)
+    rows, columns, depth = dot.extents
     return DotShape(rows, columns, depth, byte_width(element(dot.a)), byte_width(element(dot.acc)))
 
 

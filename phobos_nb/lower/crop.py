@@ -140,10 +140,9 @@ def _tie(op: Operation, axes: _Axes) -> None:
             for axis in range(len(shape(other))):
                 axes.join((tiles[0], axis), (other, axis))
     if isinstance(op, tile.DotOp):
-        free, deep = (0, 1) if op.transpose_b is not None else (1, 0)
-        axes.join((op.acc, 0), (op.a, 0))
-        axes.join((op.acc, 1), (op.b, free))
-        axes.whole.update((axes.find((op.a, 1)), axes.find((op.b, deep))))
+        for which, (value, deep) in enumerate(zip((op.a, op.b), op.deep, strict=True)):
+            axes.join((op.acc, which), (value, 1 - deep))
+            axes.whole.add(axes.find((value, deep)))
     elif isinstance(op, tile.BroadcastOp):
         _tie_broadcast(op, axes)
     elif isinstance(op, tile.TransposeOp):

@@ -100,9 +100,19 @@ def multiply(
     state: ThreadState, op: staged.DotOp, rows: SSAValue, columns: SSAValue, acc: SSAValue
 ) -> SSAValue:
     """The multiply-adds of one k-step in the dot's order."""
+    if op.negated is not None:
+        columns = _negative(state, columns)
     product = state.b.outerproduct(rows, columns, acc)
     product.attributes[ORDER] = StringAttr(op.product_order.data)
     return product.results[0]
+
+
+def _negative(state: ThreadState, fragment: SSAValue) -> SSAValue:
+    """Minus a fragment: a sign of the multiply-add's operand in machine code."""
+    b = state.b
+    if is_float(element_of(fragment.type)):
+        return b.negf(fragment)
+    return b.subi(b.zero(fragment.type), fragment)
 
 
 def sum_type(operand: Attribute) -> Attribute:

@@ -23,6 +23,7 @@ from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.copies import Action, AsyncCopy, Copy, LocatedCopy, RegisterCopy
 from phobos_nb.lower.distribute_dot import Fragment, fragments_of, multiply, narrow, sum_type, widen
+from phobos_nb.lower.layout_types import is_tile
 from phobos_nb.lower.layouts import Axis
 from phobos_nb.lower.loop_form import GUARD, LoopForm
 from phobos_nb.lower.noted_form import form_of
@@ -30,8 +31,8 @@ from phobos_nb.lower.pipeline_loops import MODE, STAGES
 from phobos_nb.lower.thread_builder import ThreadBuilder
 from phobos_nb.lower.thread_state import ThreadState
 
-EmitScalar = Callable[[ThreadState, Operation], None]
-"""Emits one per-thread op of the loop's index arithmetic."""
+EmitOne = Callable[[ThreadState, Operation], None]
+"""Emits one per-thread op of the loop's index arithmetic, or of its work on sums."""
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Parts:
     )
     barriers: list[gpu.BarrierOp] = field(default_factory=list[gpu.BarrierOp])
     dots: list[staged.DotOp] = field(default_factory=list[staged.DotOp])
+    elements: list[Operation] = field(default_factory=list[Operation])
 
 
 def parts_of(loop: scf.ForOp) -> Parts:
@@ -58,8 +60,14 @@ def parts_of(loop: scf.ForOp) -> Parts:
             assert isinstance(op.value.owner, tile.LoadOp)
             parts.copies.append((op.value.owner, op))
         elif not isinstance(op, tile.LoadOp | scf.YieldOp):
-            parts.scalars.append(op)
+            (parts.elements if any(map(is_tile, op.results)) else parts.scalars).append(op)
     return parts
+
+
+def _root(dot: staged.DotOp) -> staged.DotOp:
+    """The dot whose sums a dot adds to: itself, or the first of several in a row."""
+    before = dot.acc.owner
+    return _root(before) if isinstance(before, staged.DotOp) and before.parent is dot.parent else dot
 
 
 def is_pipelined(loop: scf.ForOp) -> bool:
@@ -70,11 +78,11 @@ def is_pipelined(loop: scf.ForOp) -> bool:
 class PipelinedLoop:
     """The emission of one loop."""
 
-    def __init__(self, state: ThreadState, loop: scf.ForOp, emit_scalar: EmitScalar) -> None:
+    def __init__(self, state: ThreadState, loop: scf.ForOp, emit_one: EmitOne) -> None:
         stages, mode = loop.attributes[STAGES], loop.attributes[MODE]
         assert isinstance(stages, IntegerAttr)
         assert isinstance(mode, StringAttr)
-        self._state, self._loop, self._emit_scalar = state, loop, emit_scalar
+        self._state, self._loop, self._emit_one = state, loop, emit_one
         self._b: ThreadBuilder = state.b
         self._stages: int = stages.value.data
         self._parts = parts_of(loop)
@@ -160,7 +168,7 @@ class PipelinedLoop:
         """Evaluate the loop's index arithmetic for a value of its variable."""
         self._state.values[self._loop.body.block.args[0]] = value
         for op in self._parts.scalars:
-            self._emit_scalar(self._state, op)
+            self._emit_one(self._state, op)
 
     def _prologue(self, trip: SSAValue, positions: list[SSAValue]) -> list[SSAValue]:
         """Fill all stages but the last."""
@@ -215,11 +223,12 @@ class PipelinedLoop:
         read, write = _split(place, self._ring.size)
         positions, rest = _split(values, sum(c.carried for c in self._copies))
         accs, held = _split(rest, len(self._loop.iter_args))
+        self._state.values.update(zip(self._loop.body.block.args[1:], accs, strict=True))
         ahead = b.addi(turn, b.index(self._stages - 1))
         inside = b.cmpi("ult", ahead, trip)
         self._position(b.addi(self._start, b.muli(ahead, self._step)))
         moved = self._issue(inside, write, positions)
-        sums = self._sums(accs)
+        sums = self._sums()
         after = self._ring.after(b, read)
         for step in range(self._depth):
             if step == self._depth - 1:
@@ -231,26 +240,35 @@ class PipelinedLoop:
                 coming = self._fragments.load(b.index(step + 1), self._ring.by_buffer(read))
             for dot in self._parts.dots:
                 rows, columns = self._fragments.of(dot, held)
+                root = _root(dot)
                 with b.located(dot.location):
-                    sums[dot.result] = multiply(self._state, dot, rows, columns, sums[dot.result])
+                    sums[root] = multiply(self._state, dot, rows, columns, sums[root])
             held = coming
-        return [*after, *self._ring.after(b, write)], [*moved, *self._yielded(sums), *held]
+        return [*after, *self._ring.after(b, write)], [*moved, *self._yielded(turn, sums), *held]
 
-    def _sums(self, accs: list[SSAValue]) -> dict[SSAValue, SSAValue]:
-        """The accumulator that each dot adds to, by the dot's result, in the type of the sums."""
-        arguments = list(self._loop.body.block.args[1:])
-        by_argument = dict[SSAValue, SSAValue](zip(arguments, accs, strict=True))
-        return {
-            dot.result: widen(
-                self._state, by_argument[dot.acc], sum_type(element_of(dot.a.type)), unsigned=False
-            )
-            for dot in self._parts.dots
-        }
+    def _sums(self) -> dict[staged.DotOp, SSAValue]:
+        """What each dot that is the first on its sums adds to, in the type of the sums."""
+        found: dict[staged.DotOp, SSAValue] = {}
+        for dot in self._parts.dots:
+            if _root(dot) is dot:
+                if dot.acc.owner in self._parts.elements:  # a constant
+                    self._emit_one(self._state, cast(Operation, dot.acc.owner))
+                start, sums = self._state.get(dot.acc), sum_type(element_of(dot.a.type))
+                found[dot] = widen(self._state, start, sums, unsigned=False)
+        return found
 
-    def _yielded(self, sums: dict[SSAValue, SSAValue]) -> list[SSAValue]:
-        terminator = self._loop.body.block.last_op
+    def _yielded(self, turn: SSAValue, sums: dict[staged.DotOp, SSAValue]) -> list[SSAValue]:
+        """What the slice `turn` leaves: its sums, or what is made of them element by element."""
+        b, state, terminator = self._b, self._state, self._loop.body.block.last_op
         assert terminator is not None
-        return [narrow(self._state, sums[v], element_of(v.type)) for v in terminator.operands]
+        for dot in self._parts.dots:
+            state.values[dot.result] = narrow(state, sums[_root(dot)], element_of(dot.result.type))
+        if self._parts.elements:
+            self._position(b.addi(self._start, b.muli(turn, self._step)))
+        for op in self._parts.elements:
+            with b.located(op.location):
+                self._emit_one(state, op)
+        return [state.get(v) for v in terminator.operands]
 
 
 class _Ring:

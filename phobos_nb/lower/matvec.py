@@ -75,10 +75,10 @@ class _Sides:
 
 def _sides(dot: tile.DotOp) -> _Sides | None:
     rows, columns = shape(dot.acc)
-    b_deep = 1 if dot.transpose_b is not None else 0
+    a_deep, b_deep = dot.deep
     if columns == 1:
-        return _Sides(dot.a, 1, dot.b, b_deep)
-    return _Sides(dot.b, b_deep, dot.a, 1) if rows == 1 else None
+        return _Sides(dot.a, a_deep, dot.b, b_deep)
+    return _Sides(dot.b, b_deep, dot.a, a_deep) if rows == 1 else None
 
 
 def _obstacle(loop: scf.ForOp, dots: list[tile.DotOp]) -> str:
@@ -260,6 +260,8 @@ class _Rewrite:
             vector = b.value(tile.TransposeOp(vector, (1, 0)))
         matrix = b.extf(self._of(sides.matrix), sums)
         vector = b.extf(vector, sums)
+        if dot.negated is not None:
+            vector = b.negf(vector)
         if shape(vector) != shape(matrix):
             vector = b.value(tile.BroadcastOp(vector, shape(matrix)))
         return b.fma(matrix, vector, parts)

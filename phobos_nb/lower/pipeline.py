@@ -48,6 +48,7 @@ from phobos_nb.lower.split_k import Split, split_loop
 from phobos_nb.lower.stage_operands import stage_operands
 from phobos_nb.lower.thread_builder import ThreadBuilder
 from phobos_nb.lower.thread_state import Parts, ThreadState
+from phobos_nb.lower.turned_operands import turn_operands
 from phobos_nb.options import CompileOptions
 from phobos_nb.source import Source, Span
 from phobos_nb.target import Target
@@ -115,6 +116,7 @@ def _check_choices(work: _Work) -> None:
 
 def _accumulate_dots(work: _Work) -> None:
     accumulate_dots(work.kernel)
+    turn_operands(work.kernel)
 
 
 def _merge_equal(work: _Work) -> None:

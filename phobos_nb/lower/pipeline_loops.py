@@ -1,8 +1,9 @@
 """Finds the loops whose copies to shared memory can run ahead of their dots, and gives them stages.
 
-Eligible is a loop that does nothing but load boxes, write them to operand buffers and accumulate dots on
-them, in any number, with addresses that move evenly. Its buffers are then moved in front of it, one copy
-per stage, and distribute_pipeline.py emits it. For every other loop with a dot the reason is kept.
+Eligible is a loop that loads boxes, writes them to operand buffers, runs dots on them, in any number,
+with addresses that move evenly, and computes element by element with the products. Its buffers are then
+moved in front of it, one copy per stage, and distribute_pipeline.py emits it. For every other loop with
+a dot the reason is kept.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from xdsl.ir import Block, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.coefficient import coefficient
+from phobos_nb.lower.distribute_dot import sum_type
 from phobos_nb.lower.edges import VERSION
 from phobos_nb.lower.finish import is_pure
 from phobos_nb.lower.gemm_plan import WORD, DotShape, registers_per_thread, resident_ctas
+from phobos_nb.lower.layout_classes import is_elementwise, is_free
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, set_layout, shape
 from phobos_nb.lower.layouts import Layout, blocked
 from phobos_nb.lower.loop_form import LoopForm, choose_form, default_stages
@@ -92,7 +96,9 @@ def _obstacle(loop: scf.ForOp | scf.WhileOp) -> str:
         elif isinstance(op, staged.WriteOp):
             own = isinstance(op.value.owner, tile.LoadOp) and op.value.owner.parent is body
             problem = "" if own else "an operand of dot is computed in the loop, not loaded"
-        elif isinstance(op, staged.BufferOp | staged.DotOp | scf.YieldOp) or _is_index(op):
+        elif isinstance(op, staged.DotOp):
+            problem = _sum_obstacle(op, body)
+        elif isinstance(op, staged.BufferOp | scf.YieldOp) or _is_index(op) or _is_element_work(op):
             problem = ""
         else:
             problem = f"the loop does more than load and accumulate ({op.name})"
@@ -105,6 +111,24 @@ def _obstacle(loop: scf.ForOp | scf.WhileOp) -> str:
 
 def _is_index(op: Operation) -> bool:
     return is_pure(op) and not any(is_tile(r) for r in op.results)
+
+
+def _is_element_work(op: Operation) -> bool:
+    """What threads do each with their own sums: it needs neither shared memory nor a barrier."""
+    return is_pure(op) and (is_elementwise(op) or is_free(op))
+
+
+def _sum_obstacle(dot: staged.DotOp, body: Block) -> str:
+    """A dot may add to what is carried, to a tile from outside the loop or a constant, or to a dot."""
+    maker = dot.acc.owner
+    if isinstance(maker, staged.DotOp) and maker.parent is body:
+        if not dot.acc.has_one_use():
+            return "a product that another is added to is used in another way too"
+        if element(dot.acc) != sum_type(element_of(dot.a.type)):
+            return "products are rounded before others are added to them"
+        return ""
+    computed = isinstance(maker, Operation) and maker.parent is body and not is_free(maker)
+    return "a dot is added to something computed in the loop" if computed else ""
 
 
 def _load_obstacle(op: tile.LoadOp, body: Block) -> str:
@@ -122,16 +146,11 @@ def _load_obstacle(op: tile.LoadOp, body: Block) -> str:
 
 
 def _carried_obstacle(loop: scf.ForOp) -> str:
-    """Only accumulators may be carried, each through dots alone."""
+    """Only tiles may be carried: addresses must not depend on the slices before."""
     body = loop.body.block
-    assert body.last_op is not None
-    for argument, result in zip(body.args[1:], body.last_op.operands, strict=True):
-        own = isinstance(result.owner, staged.DotOp) and result.owner.acc is argument
-        if not own:
-            return "the loop carries a value that is not the accumulator of one dot"
+    if not all(is_tile(argument) for argument in body.args[1:]):
+        return "the loop carries something other than tiles"
     dots = [op for op in body.ops if isinstance(op, staged.DotOp)]
-    if any(sum(1 for _ in dot.result.uses) != 1 for dot in dots):
-        return "a product is used inside the loop"
     if len({dot.depth.value.data for dot in dots}) > 1:
         return "the dots differ in depth"
     return ""
@@ -196,7 +215,12 @@ def _registers(loop: scf.ForOp, threads: int) -> int:
         rows, columns = held.shape
         problem = DotShape(rows, columns, dot.depth.value.data, WORD, byte_width(element(dot.acc)))
         needed += registers_per_thread(problem, held.slots, threads)
+        if isinstance(dot.acc.owner, staged.DotOp):  # both add to the same registers
+            needed -= math.prod(held.slots)
     masked = any(any(load.masked) for load, _, _ in _copies(loop))
+    body = loop.body.block
+    kept = [v for v in body.args[1:] if not any(isinstance(u.operation, staged.DotOp) for u in v.uses)]
+    needed += sum(math.prod(layout_of(v, threads).slots) for v in kept)
     return needed + (MASKED_REGISTERS if masked else 0)
 
 

@@ -111,7 +111,7 @@ def _obstacle(kernel: KernelOp, loops: list[scf.ForOp]) -> str:
             return f"something happens in front of the loop ({op.name})"
     if SUMMED in loop.attributes:
         return ""
-    return does_more(loop)
+    return does_more(loop, several=True)
 
 
 def _unused(kernel: KernelOp) -> str:

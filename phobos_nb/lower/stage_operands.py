@@ -19,7 +19,7 @@ from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower import staged
 from phobos_nb.lower.gemm_plan import GemmPlan
-from phobos_nb.lower.layout_types import byte_width, element, layout_of, shape, tile_type
+from phobos_nb.lower.layout_types import byte_width, element, layout_of, tile_type
 from phobos_nb.lower.layouts import Layout, blocked, collapse, partials, whole_axis
 from phobos_nb.lower.padding import SharedAccess, choose_pad
 
@@ -103,11 +103,11 @@ class _Rewrite:
 def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int, written: _Written) -> None:
     """Both operands in buffers; one that an earlier dot of the block wrote alike is read again."""
     accumulator = layout_of(op.acc, threads)
-    depth = shape(op.a)[1]
+    depth = op.extents[2]
     rewrite = _Rewrite(op)
-    b_axis = 0 if op.transpose_b is not None else 1
     buffers: list[SSAValue] = []
-    for which, value, free in ((0, op.a, 0), (1, op.b, b_axis)):
+    for which, (value, deep) in enumerate(zip((op.a, op.b), op.deep, strict=True)):
+        free = 1 - deep
         held = layout_of(value, threads)
         reach = max(accumulator.cover[which], held.cover[free])
         physical = (max(depth, held.cover[1 - free]), reach)
@@ -124,7 +124,8 @@ def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int, written: _Written) 
             written[key] = buffer
         buffers.append(written[key])
     rewrite.place = op
-    dot = staged.DotOp(buffers[0], buffers[1], op.acc, depth, plan, (op.unsigned_a, op.unsigned_b))
+    unsigned = op.unsigned_a, op.unsigned_b
+    dot = staged.DotOp(buffers[0], buffers[1], op.acc, depth, plan, unsigned, negated=op.negated)
     rewrite.replace(rewrite.add(dot).results[0])
 
 

@@ -120,7 +120,10 @@ class ReadOp(IRDLOperation):
 
 @irdl_op_definition
 class DotOp(IRDLOperation):
-    """`acc + a @ b` on operands in k-major buffers, by multiply-adds on per-thread tiles."""
+    """`acc + a @ b` on operands in k-major buffers, by multiply-adds on per-thread tiles.
+
+    With `negated`, `acc - a @ b`.
+    """
 
     name = "staged.dot"
     a = operand_def(MemRefType)
@@ -131,6 +134,7 @@ class DotOp(IRDLOperation):
     product_order = prop_def(StringAttr)
     unsigned_a = opt_prop_def(UnitAttr)
     unsigned_b = opt_prop_def(UnitAttr)
+    negated = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
 
     def __init__(
@@ -141,6 +145,8 @@ class DotOp(IRDLOperation):
         depth: int,
         plan: GemmPlan,
         unsigned: tuple[UnitAttr | None, UnitAttr | None],
+        *,
+        negated: UnitAttr | None = None,
     ) -> None:
         super().__init__(
             operands=[a, b, acc],
@@ -151,6 +157,7 @@ class DotOp(IRDLOperation):
                 "product_order": StringAttr(plan.order),
                 "unsigned_a": unsigned[0],
                 "unsigned_b": unsigned[1],
+                "negated": negated,
             },
         )
 

@@ -57,7 +57,7 @@ def test_what_cannot_be_split_says_why():
     compiled = ph.compile(LOOPS, name="cell").two.compile(chip="sm_80", SPLIT_K=4)
     assert len(compiled.launches) == 1
     (note,) = [n for n in compiled.notes if n.code == "PH514"]
-    assert "not the accumulator of one dot" in note.message
+    assert "not the accumulator of dots" in note.message
 
 
 def test_a_given_grid_is_not_split():

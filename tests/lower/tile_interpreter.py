@@ -298,8 +298,10 @@ class Interpreter:
             a = unsigned(a) if op.unsigned_a is not None else a
             b = unsigned(b) if op.unsigned_b is not None else b
         wide = np.int64 if acc.dtype.kind == "i" else np.float64
+        a = a.T if op.transpose_a is not None else a
         b = b.T if op.transpose_b is not None else b
-        return [self.typed(op, acc.astype(wide) + a.astype(wide) @ b.astype(wide))]
+        product = a.astype(wide) @ b.astype(wide)
+        return [self.typed(op, acc.astype(wide) + (-product if op.negated is not None else product))]
 
     def tile_reduce(self, op, value):
         function = {"add": np.add, "max": np.maximum, "min": np.minimum}[op.kind.data.value[:3]]

@@ -138,8 +138,9 @@ class CoordinateOp(IRDLOperation):
 
 @irdl_op_definition
 class DotOp(IRDLOperation):
-    """`acc + a @ b`: [M,K] x [K,N], or with `transpose_b` [M,K] x [N,K].
+    """`acc + a @ b`: [M,K] x [K,N]; with `transpose_a` a is [K,M], with `transpose_b` b is [N,K].
 
+    With `negated` it is `acc - a @ b`, each product subtracted.
     Products are summed in f32 (f64 operands: f64; integers: i32) and rounded where the accumulator is
     narrower; an f16 accumulator may sum in f16 on tensor cores. `unsigned_a` and `unsigned_b` say that
     i8 operands hold u8.
@@ -149,7 +150,9 @@ class DotOp(IRDLOperation):
     a = operand_def(TensorType)
     b = operand_def(TensorType)
     acc = operand_def(TensorType)
+    transpose_a = opt_prop_def(UnitAttr)
     transpose_b = opt_prop_def(UnitAttr)
+    negated = opt_prop_def(UnitAttr)
     unsigned_a = opt_prop_def(UnitAttr)
     unsigned_b = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
@@ -176,6 +179,17 @@ class DotOp(IRDLOperation):
             properties={k: UnitAttr() for k, v in given.items() if v},
         )
 
+    @property
+    def deep(self) -> tuple[int, int]:
+        """The axes of a and of b that lie along k."""
+        return int(self.transpose_a is None), int(self.transpose_b is not None)
+
+    @property
+    def extents(self) -> tuple[int, int, int]:
+        """M, N and K of the tiles."""
+        (a, b), (deep_a, deep_b) = (_shape(self.a), _shape(self.b)), self.deep
+        return a[1 - deep_a], b[1 - deep_b], a[deep_a]
+
     def verify_(self) -> None:
         """Shapes fit, a and b have one element type, the result has the accumulator's type."""
         shapes = _shape(self.a), _shape(self.b), _shape(self.acc)
@@ -183,8 +197,8 @@ class DotOp(IRDLOperation):
             all(len(s) == 2 for s in shapes),
             f"wanted tiles of rank 2, found {', '.join(show(s) for s in shapes)}",
         )
-        (m, k), b, acc = shapes
-        n, kb = b if self.transpose_b is not None else (b[1], b[0])
+        (_, b, acc), (m, n, k) = shapes, self.extents
+        kb = b[self.deep[1]]
         require(k == kb, f"wanted one inner extent, found {k} and {kb}")
         require(acc == (m, n), f"accumulator: wanted shape {show((m, n))}, found {show(acc)}")
         require_same_element("b", self.a.type, self.b.type)
