@@ -17,6 +17,10 @@ def label(constants: Constants) -> str:
     return " ".join(f"{name}={value}" for name, value in sorted(constants.items()))
 
 
+FINALS, FIRST_LOOK = "finals", "first look"
+"""The two stages of a search, as shown."""
+
+
 class Kind(StrEnum):
     """Why a configuration cannot win."""
 
@@ -68,6 +72,16 @@ class Measured:
     def samples(self) -> tuple[float, ...]:
         """The times that count: the rounds' where there are any."""
         return self.rounds or self.times
+
+    @property
+    def stage(self) -> str:
+        """What `samples` are of: `FINALS` or `FIRST_LOOK`; times of the two do not compare."""
+        return FINALS if self.rounds else FIRST_LOOK
+
+    @property
+    def first(self) -> float:
+        """The middle of the first times, in milliseconds."""
+        return statistics.median(self.times)
 
     @property
     def median(self) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from phobos_nb.tune.outcome import Failed, Measured, Outcome
 from phobos_nb.tune.plot_map import draw_map
 from phobos_nb.tune.plot_parallel import draw_parallel
 from phobos_nb.tune.plot_style import GRAY, LOOKS, Shown, number
+from phobos_nb.tune.stages import remark
 from phobos_nb.tune.statistics import estimate
 from phobos_nb.tune.yardstick import first_measure, measure_named, measures_of
 
@@ -70,11 +72,25 @@ def _points(axes: Any, shown: Shown, x: str | None) -> None:
     if len(spots) > 1:
         room = 0.04 * (max(spots) - min(spots))
         axes.set_xlim(min(spots) - room, max(spots) + room)
-    axes.set_xlabel(x or "configuration, fastest first")
+    ranked = "configuration, fastest first"
+    if shown.two_stages:
+        ranked = "the finals, then first looks only, each fastest first"
+    axes.set_xlabel(x or ranked)
+    _stages(axes, shown)
     axes.set_ylabel(f"{shown.measure.unit} (median, 95 % interval)")
     winner = shown.tuning.winner
     best = "" if winner is None else f"\nbest: {winner.label}, {_amount(shown, winner)}"
     axes.set_title(shown.title + best, fontsize=10)
+
+
+def _stages(axes: Any, shown: Shown) -> None:
+    """What open circles are, where there are both stages."""
+    if not shown.looked:
+        return
+    words = remark(shown.tuning.record.outcomes, shown.tuning.record.best)
+    text = "\n".join([f"open: {shown.looked}", *wrap(words, 70)])
+    axes.annotate(text, (0.01, 0.02), xycoords="axes fraction",
+                  fontsize=8, color=GRAY)  # fmt: skip
 
 
 def _amount(shown: Shown, outcome: Measured) -> str:
@@ -100,7 +116,9 @@ def _point(axes: Any, shown: Shown, outcome: Measured, place: float) -> None:
     if not math.isnan(found.low):
         ends = [shown.measure.of(ms) for ms in (found.low, found.high)]
         axes.plot([place, place], ends, color=look.colour, linewidth=1)
-    axes.scatter([place], [middle], marker=look.marker, s=look.size, color=look.colour, zorder=3)
+    face = look.colour if look.filled else "white"
+    axes.scatter([place], [middle], marker=look.marker, s=look.size, facecolors=face,
+                 edgecolors=look.colour, zorder=3)  # fmt: skip
 
 
 def _scale(axes: Any, shown: Shown) -> None:

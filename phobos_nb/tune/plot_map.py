@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST = 16
 """Panels of one figure: the first combinations."""
 
-SIGNS = {"winner": "\u2605 ", "tie": "\u25c6 ", "ok": ""}
+SIGNS = {"winner": "\u2605 ", "tie": "\u25c6 ", "ok": "", "look": ""}
 
 
 def draw_map(shown: Shown, rows: str | None = None, columns: str | None = None) -> Figure:
@@ -41,7 +41,8 @@ def draw_map(shown: Shown, rows: str | None = None, columns: str | None = None) 
         picture = _panel(axes, shown, (rows, columns), fixed, (best, worst))
     bar = figure.colorbar(picture, ax=grid, shrink=0.8)
     bar.set_label(shown.measure.unit)
-    figure.suptitle(shown.title, fontsize=10)
+    signs = f"\nitalic: {shown.looked}" if shown.looked else ""
+    figure.suptitle(shown.title + signs, fontsize=10)
     return figure
 
 
@@ -102,7 +103,10 @@ def _find(shown: Shown, constants: Mapping[str, int]) -> Outcome | None:
 def _cell(
     axes: Any, shown: Shown, outcome: Outcome | None, place: tuple[int, int], span: tuple[float, float]
 ) -> None:
-    """The value, with a sign for the winner and ties; a cross for a failure; a dot where untried."""
+    """The value, with a sign for the winner and ties; a cross for a failure; a dot where untried.
+
+    Italic ones have only a first look.
+    """
     if not isinstance(outcome, Measured):
         text, colour = ("\u00b7", "black") if outcome is None else ("\u2715", LOOKS["failed"].colour)
         axes.text(*place, text, ha="center", va="center", color=colour)
@@ -111,7 +115,8 @@ def _cell(
     share = (value - span[0]) / (span[1] - span[0] or 1.0)
     dark = share > 0.6 if shown.measure.more_is_better else share < 0.4
     status = shown.status(outcome)
-    weight = "normal" if status == "ok" else "bold"
+    weight = "normal" if status in ("ok", "look") else "bold"
+    slant = "italic" if status == "look" else "normal"
     text = f"{SIGNS[status]}{value:.3g}"
     axes.text(*place, text, ha="center", va="center", fontsize=8, weight=weight,
-              color="white" if dark else "black")  # fmt: skip
+              style=slant, color="white" if dark else "black")  # fmt: skip

@@ -70,7 +70,8 @@ def draw_parallel(shown: Shown) -> Figure:
     axes.set_xlim(-0.5, len(axes_of) - 0.6)
     for side in axes.spines.values():
         side.set_visible(False)
-    axes.set_title(shown.title, fontsize=10)
+    signs = f"\ndashed: {shown.looked}" if shown.looked else ""
+    axes.set_title(shown.title + signs, fontsize=10)
     return figure
 
 
@@ -96,8 +97,9 @@ def _line(axes: Any, shown: Shown, axes_of: Sequence[Axis], outcome: Measured, r
     places = [axis.place(shown.value(outcome, axis.name)) for axis in axes_of[:-1]]
     places.append(axes_of[-1].place(shown.measure.of(outcome.median)))
     fade = 0.12 + 0.6 * (1 - rank / len(shown.measured)) ** 3
-    if status == "ok":
-        axes.plot(range(len(places)), places, color=BLUE, linewidth=1, alpha=fade)
+    if status in ("ok", "look"):
+        style = "--" if status == "look" else "-"
+        axes.plot(range(len(places)), places, color=BLUE, linewidth=1, alpha=fade, linestyle=style)
         return
     look = LOOKS[status]
     style = "-" if status == "winner" else "--"

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from phobos_nb.tune.gemm_peers import OTHER_PRECISION
-from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
+from phobos_nb.tune.outcome import FIRST_LOOK, Failed, Measured, Outcome, label
+from phobos_nb.tune.stages import looked
 from phobos_nb.tune.statistics import estimate
 from phobos_nb.tune.yardstick import Measure
 
@@ -25,12 +26,14 @@ class Look:
     marker: str
     size: float
     colour: str
+    filled: bool = True
 
 
 LOOKS = {
     "winner": Look("*", 160, GREEN),
     "tie": Look("D", 45, GREEN),
     "ok": Look("o", 30, BLUE),
+    "look": Look("o", 26, BLUE, filled=False),
     "failed": Look("x", 30, RED),
 }
 
@@ -66,7 +69,19 @@ class Shown:
             return "failed"
         if best is not None and outcome.label == label(best):
             return "winner"
-        return "tie" if outcome.label in self.tuning.record.ties else "ok"
+        if outcome.label in self.tuning.record.ties:
+            return "tie"
+        return "look" if self.two_stages and outcome.stage == FIRST_LOOK else "ok"
+
+    @cached_property
+    def two_stages(self) -> bool:
+        """Whether some times are of the finals and others of a first look: the two do not compare."""
+        return len({o.stage for o in self.measured}) > 1
+
+    @property
+    def looked(self) -> str:
+        """What first looks are, in words; empty where all times are of one stage."""
+        return looked(self.tuning.record.outcomes.values()) if self.two_stages else ""
 
     @property
     def alike(self) -> dict[str, float]:

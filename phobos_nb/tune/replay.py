@@ -92,7 +92,7 @@ def replay(
 
     known: outcomes of an earlier replay that was stopped; only the rest is asked for.
     """
-    plan = replace(plan or Plan(), batches=1)  # a record has no more rounds than it has
+    plan = replace(plan or Plan(), batches=1, rematch=False)  # a record has the rounds it has
     space = Space(record.space)
     setting = strategies.Setting(space, samples, plan.trials, plan.seed, predict)
     runner = ReplayRunner(record, plan.seed)

@@ -11,6 +11,7 @@ from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.counts import counted
 from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
 from phobos_nb.tune.records import Record
+from phobos_nb.tune.stages import remark
 from phobos_nb.tune.statistics import Comparison, Estimate, compare, estimate
 
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ class Tuning:
 
     @property
     def frame(self) -> DataFrame:
-        """One row per configuration, failures too: constants, times in ms, interval, facts."""
+        """One row per configuration, failures too: constants, times in ms, interval, facts.
+
+        stage: what the time is of, "finals" or "first look"; times of the two do not compare.
+        """
         import pandas as pd
 
         return pd.DataFrame(self.rows())
@@ -111,6 +115,7 @@ class Tuning:
         return {
             **row,
             "status": status,
+            "stage": outcome.stage,
             "ms": times.median,
             "low": times.low,
             "high": times.high,
@@ -167,6 +172,8 @@ def summary(tuning: Tuning, *, reasons: bool = True) -> str:
     failures = ", ".join(f"{n} {kind}" for kind, n in counts.items()) or "none failed"
     total = len(record.outcomes)
     lines.append(f"  {counted(total, 'configuration')}: {len(tuning.measured)} measured, {failures}")
+    if words := remark(record.outcomes, record.best):
+        lines.append(f"  {words}")
     if reasons:
         lines += first_reasons(tuning.failures)
     lines.append(f"  answers checked against {record.checked}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +14,8 @@ from phobos_nb.tune.finals import BATCHES, Finals, Peer, Place
 from phobos_nb.tune.many_devices import ManyDevices
 from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
 from phobos_nb.tune.runner import Runner
+from phobos_nb.tune.stages import overtakers
+from phobos_nb.tune.statistics import winner_of
 from phobos_nb.tune.strategies import Strategy, Trial
 
 FIRST_STAGE = 0.8
@@ -31,7 +33,8 @@ class Plan:
     """How much is measured. seconds, trials: the budget; trials counts configurations, failed ones too.
 
     finalists: most of them; rounds: interleaved rounds of the finalists; batches: how often so many are
-    run while it is open which of them are as fast as the winner.
+    run while it is open which of them are as fast as the winner. rematch: whether first looks that were
+    faster than the winner turns out to be are timed beside it.
     """
 
     seconds: float | None = None
@@ -40,6 +43,7 @@ class Plan:
     rounds: int = 25
     seed: int = 0
     batches: int = BATCHES
+    rematch: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class Search:
         self._stop = stop or threading.Event()
         self._begun = time.perf_counter()
         self._fresh = 0
+        self._rounds_run = 0
         self.outcomes: dict[str, Outcome] = {}
         self.peer_rounds: dict[str, tuple[float, ...]] = {}
         self.stopped = ""
@@ -211,17 +216,35 @@ class Search:
         names = finalists(self.outcomes, self._plan.finalists)
         names += [name for name in self._champions if name not in names]
         self.outcomes = {**self._champions, **self.outcomes}
-        ready = {name: self.outcomes[name].constants for name in names if self._ready(name)}
+        ready = [name for name in names if self._ready(name)]
+        self._play(ready)
+        late = [name for name in self._overtakers() if self._may_go_on(1) and self._ready(name)]
+        if late:
+            self._play([n for n in ready if isinstance(self.outcomes[n], Measured)] + late)
+
+    def _overtakers(self) -> list[str]:
+        """Who looked faster at first than the winner turned out to be; at most as many as finalists."""
+        rounds = {n: o.rounds for n, o in self.outcomes.items() if isinstance(o, Measured) and o.rounds}
+        if self.stopped or not self._plan.rematch or not rounds:
+            return []
+        winner = self.outcomes[winner_of(rounds)]
+        assert isinstance(winner, Measured)
+        return [o.label for o in overtakers(self.outcomes, winner)][: self._plan.finalists]
+
+    def _play(self, names: Sequence[str]) -> None:
+        """Interleaved rounds of these; complete, they take the place of earlier ones."""
+        contenders = {name: self.outcomes[name].constants for name in names}
         places = [Place(self._runner, self._peers)]
         if isinstance(self._runner, ManyDevices):
             places = self._runner.places()
         finals = Finals(
-            places, ready, self._plan.rounds, self._plan.seed, self._may_go_on, self._tell_round
+            places, contenders, self._plan.rounds, self._plan.seed, self._may_go_on, self._tell_round
         )
+        before = self._rounds_run
         try:
             finals.run(self._plan.batches)
         finally:
-            self._keep(finals)
+            self._keep(finals, least=self._plan.rounds if before else 0)
 
     def _may_go_on(self, rounds: int) -> bool:
         """Whether another round fits; a budget allows the first in any case."""
@@ -232,7 +255,9 @@ class Search:
         return not self._is_stopped()
 
     def _tell_round(self, done: int, total: int) -> None:
-        self._tell_listener(Event("finals", done, total))
+        """Rounds are counted on through a rematch."""
+        self._rounds_run += 1
+        self._tell_listener(Event("finals", self._rounds_run, self._rounds_run - done + total))
 
     def _ready(self, name: str) -> bool:
         """Whether a finalist is loaded; one known from an earlier search is compiled and checked now."""
@@ -245,8 +270,11 @@ class Search:
             self.outcomes[name] = again
         return isinstance(again, Measured)
 
-    def _keep(self, finals: Finals) -> None:
+    def _keep(self, finals: Finals, least: int) -> None:
+        """What the rounds gave; only the failures where there are fewer than `least`."""
         self.outcomes.update(finals.failed)
+        if min((len(times) for times in finals.times.values()), default=0) < least:
+            return
         for name, times in finals.times.items():
             outcome = self.outcomes.get(name)
             if isinstance(outcome, Measured):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.cuda.resources import occupancy
 from phobos_nb.target import Target
 from phobos_nb.tune.gemm_peers import OTHER_PRECISION
-from phobos_nb.tune.outcome import Failed, Measured, Outcome, label
+from phobos_nb.tune.outcome import FINALS, FIRST_LOOK, Failed, Measured, Outcome, label
 from phobos_nb.tune.records import Record
 from phobos_nb.tune.result import Tuning
+from phobos_nb.tune.stages import looked, remark
 from phobos_nb.tune.statistics import Estimate, estimate
 from phobos_nb.tune.yardstick import Measure, first_measure, measures_of, target_of
 
@@ -23,7 +25,8 @@ class Point:
     """One configuration. status: "winner", "tie", "ok", or the kind of its failure.
 
     ms, low, high: the median and its 95 % interval, None for a failure, or without enough samples.
-    notes: what its numbers mean, in words.
+    stage: what that is of, "finals" or "first look"; empty for a failure. first: the median of its first
+    look, which every measured one had: only times of one stage compare. notes: what its numbers mean.
     """
 
     label: str
@@ -36,11 +39,18 @@ class Point:
     reason: str = ""
     facts: Mapping[str, float] = field(default_factory=dict[str, float])
     notes: tuple[str, ...] = ()
+    stage: str = ""
+    first: float | None = None
 
     @property
     def failed(self) -> bool:
         """Whether it has no time."""
         return self.ms is None
+
+    def times_of(self, winner: Point) -> float | None:
+        """How many times as long as the winner it took, times of one stage compared."""
+        one, other = (self.ms, winner.ms) if self.stage == winner.stage else (self.first, winner.first)
+        return one / other if one and other else None
 
 
 @dataclass(frozen=True)
@@ -59,10 +69,12 @@ class PeerLine:
 
 @dataclass(frozen=True)
 class AutotuneView:
-    """A search, finished or under way. axes: the space. points: fastest first, failures last.
+    """A search, finished or under way. axes: the space. points: those of the finals, then those of
+    which there is only a first look, each fastest first; failures last.
 
     total: how many configurations the space has. recorded: card and date of replayed measurements.
-    measures: what a point's height can be, the time first.
+    measures: what a point's height can be, the time first. remark: a sentence where first looks were
+    faster than the winner in its rounds. looked: what a first look is, in words.
     """
 
     kernel: str
@@ -78,6 +90,8 @@ class AutotuneView:
     cache: str = "warm"
     recorded: str = ""
     date: str = ""
+    remark: str = ""
+    looked: str = ""
 
     @property
     def title(self) -> str:
@@ -89,6 +103,11 @@ class AutotuneView:
     def winner(self) -> Point | None:
         """The fastest right one."""
         return next((p for p in self.points if p.status == "winner"), None)
+
+    @cached_property
+    def two_stages(self) -> bool:
+        """Whether some times are of the finals and others of a first look only."""
+        return {FINALS, FIRST_LOOK} <= {p.stage for p in self.points}
 
     @property
     def facts(self) -> tuple[str, ...]:
@@ -137,12 +156,14 @@ def view_of_record(record: Record, recorded: str = "", kernel: Kernel | None = N
         str(record.settings.get("cache", "warm")),
         recorded,
         record.date,
+        remark(record.outcomes, record.best),
+        looked(record.outcomes.values()),
     )
 
 
 def _rank(point: Point) -> tuple[bool, bool, float]:
     """Finalists first: their times are of the interleaved rounds, and so comparable."""
-    return point.failed, point.status == "ok", point.ms or 0.0
+    return point.failed, point.stage != FINALS, point.ms or 0.0
 
 
 def _point(outcome: Outcome, record: Record, target: Target | None) -> Point:
@@ -166,6 +187,8 @@ def _point(outcome: Outcome, record: Record, target: Target | None) -> Point:
         found.count,
         facts=dict(outcome.facts),
         notes=tuple(_notes(outcome, status, target)),
+        stage=outcome.stage,
+        first=outcome.first,
     )
 
 

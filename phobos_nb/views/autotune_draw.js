@@ -48,8 +48,8 @@ function amount(measure, item) {
 }
 
 function words(point, measure) {
-  return point.ms === null ? `${nameOf(point)}: failed, ${point.status}: ${point.reason}`
-                           : `${nameOf(point)}: ${amount(measure, point)}${point.status === "ok" ? "" : `, ${point.status}`}`;
+  if (point.ms === null) return `${nameOf(point)}: failed, ${point.status}: ${point.reason}`;
+  return [`${nameOf(point)}: ${amount(measure, point)}`, point.status === "ok" ? "" : point.status, point.stage].filter(Boolean).join(", ");
 }
 
 // Whether a trait names this configuration; "" is the label of a kernel without parameters, and nobody's.
@@ -58,6 +58,25 @@ const nameOf = (point) => point.label || "no parameters";
 
 const winnerOf = (view) => view.points.find((p) => p.status === "winner");
 const measured = (view) => view.points.filter((p) => p.ms !== null);
+
+// Whether some times are of the finals and others of a first look only: the two do not compare.
+const stages = new WeakMap();
+function twoStages(view) {
+  if (!stages.has(view)) stages.set(view, new Set(measured(view).map((p) => p.stage)).size > 1);
+  return stages.get(view);
+}
+
+// What a point looks like: its status, or "look" for a first look beside times of the finals.
+function lookOf(view, point) {
+  if (point.ms === null) return "failed";
+  return point.stage === "first look" && twoStages(view) ? "look" : point.status;
+}
+
+// Two points as they may be compared: where they are of two stages, by their first looks.
+function alike(one, other) {
+  if (!other || one.ms === null || other.ms === null || one.stage === other.stage) return [one, other];
+  return [one, other].map((p) => ({ ...p, ms: p.first }));
+}
 
 // Scales ----------------------------------------------------------------------------------------
 
@@ -85,8 +104,8 @@ function logTicks(low, high) {
 // near: only what is within 15 % of the winner.
 function measureScale(view, measure, near, bottom, top, fromZero = true) {
   const inside = near ? nearTest(view) : () => true;
-  const alike = fromZero ? view.peers.filter((p) => !p.other_precision) : [];
-  const shown = [...measured(view), ...alike].filter(inside);
+  const peers = fromZero ? view.peers.filter((p) => !p.other_precision) : [];
+  const shown = [...measured(view), ...peers].filter(inside);
   const values = shown.flatMap((p) => [valueOf(measure, p.ms), ...(intervalOf(measure, p) ?? [])]);
   if (!near && fromZero && measure.peak !== null && values.length) values.push(measure.peak);
   let low = values.length ? Math.min(...values) : 0, high = values.length ? Math.max(...values) : 1;
@@ -131,13 +150,13 @@ function star(x, y, r) {
 function symbol(parent, status, x, y) {
   if (status === "winner") return draw(parent, "polygon", { points: star(x, y, 10) });
   if (status === "tie") return draw(parent, "polygon", { points: `${x},${y - 7} ${x + 7},${y} ${x},${y + 7} ${x - 7},${y}` });
-  if (status === "ok") return draw(parent, "circle", { cx: x, cy: y, r: 4 });
+  if (status === "ok" || status === "look") return draw(parent, "circle", { cx: x, cy: y, r: status === "ok" ? 4 : 3.5 });
   return draw(parent, "path", { d: `M${x - 4} ${y - 4}L${x + 4} ${y + 4}M${x - 4} ${y + 4}L${x + 4} ${y - 4}` });
 }
 
 // Make a node stand for a configuration: it can be pointed at, picked and read aloud.
 function mark(context, node, point, kind) {
-  const classes = ["mark", kind, point.ms === null ? "failed" : point.status];
+  const classes = ["mark", kind, lookOf(context.view, point)];
   if (point.label === context.picked) classes.push("picked");
   if (same(point.label, context.held)) classes.push("held");
   node.setAttribute("class", classes.join(" "));

@@ -7,10 +7,9 @@ import math
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from phobos_nb.tune.yardstick import Measure
 from phobos_nb.views.autotune import AutotuneView, Point
 from phobos_nb.views.autotune_svg import STYLE, parallel_picture, points_picture
-from phobos_nb.views.autotune_text import MARKS, amount, headline, interval_text, time_text
+from phobos_nb.views.autotune_text import LOOK, amount, headline, interval_text, mark_of, time_text
 from phobos_nb.views.html import style
 
 MOST_ROWS = 40
@@ -92,7 +91,8 @@ def _maps(view: AutotuneView) -> str:
         _map(view, (rows, columns), dict(zip(rest, others, strict=True)), found, fastest)
         for others in panels[:most]
     )
-    return f"<div class='panes'>{maps}</div>{more}"
+    signs = f"<p><small>italic: {escape(view.looked)}</small></p>"
+    return f"<div class='panes'>{maps}</div>{more}{signs if view.two_stages else ''}"
 
 
 def _map(
@@ -106,7 +106,7 @@ def _map(
     head = "".join(f"<th>{c}</th>" for c in columns)
     body = "".join(
         f"<tr><th>{r}</th>"
-        + "".join(_cell(found.get((r, c, *fixed.values())), fastest, view.measure) for c in columns)
+        + "".join(_cell(found.get((r, c, *fixed.values())), fastest, view) for c in columns)
         + "</tr>"
         for r in rows
     )
@@ -118,7 +118,7 @@ def _map(
     )
 
 
-def _cell(point: Point | None, fastest: float, measure: Measure) -> str:
+def _cell(point: Point | None, fastest: float, view: AutotuneView) -> str:
     """The measure, darker the closer to the best; a failure by its kind, its reason as the tip."""
     if point is None:
         return "<td title='not tried'>.</td>"
@@ -126,9 +126,12 @@ def _cell(point: Point | None, fastest: float, measure: Measure) -> str:
         return f"<td title='{escape(point.reason, quote=True)}'>x {escape(point.status)}</td>"
     share = round(100 * (fastest / point.ms) ** 2 * 0.6)
     colour = f"background:color-mix(in srgb,var(--ph-accent) {share}%,transparent)"
-    mark = MARKS[point.status].strip()
-    tip = escape(time_text(point.ms, point.low, point.high), quote=True)
-    return f"<td style='{colour}' title='{tip}'>{measure.of(point.ms):.3g}{mark}</td>"
+    mark = mark_of(point, view).strip()
+    tip = escape(f"{time_text(point.ms, point.low, point.high)}, {point.stage}", quote=True)
+    value = f"{view.measure.of(point.ms):.3g}"
+    if mark == LOOK:
+        value, mark = f"<i>{value}</i>", ""
+    return f"<td style='{colour}' title='{tip}'>{value}{mark}</td>"
 
 
 # Tables --------------------------------------------------------------------------------------------
@@ -138,7 +141,8 @@ def _table(view: AutotuneView) -> str:
     good = [p for p in view.points if not p.failed]
     if not good:
         return ""
-    titles = ["", *view.axes, "ms", "95 % interval", "", *(SHOWN[n] for n in view.facts if n in SHOWN)]
+    facts = [SHOWN[n] for n in view.facts if n in SHOWN]
+    titles = ["", *view.axes, "ms", "95 % interval", "timed in", "", *facts]
     head = "".join(f"<th>{escape(t)}</th>" for t in titles)
     slowest = max(p.ms or 0.0 for p in good[:MOST_ROWS])
     rows = "".join(_row(p, view, slowest) for p in good[:MOST_ROWS])
@@ -162,10 +166,11 @@ def _row(point: Point, view: AutotuneView, slowest: float) -> str:
     width = 100 * ms / slowest
     bar = f"<span class='m' title='{ms:.4g} ms'><span style='width:{width:.0f}%'></span></span>"
     cells = [
-        MARKS[point.status],
+        mark_of(point, view),
         *(str(point.constants[n]) for n in view.axes),
         f"{ms:.4g}",
         interval,
+        point.stage,
     ]
     facts = [_number(point.facts, n) for n in view.facts if n in SHOWN]
     left = "".join(f"<td>{escape(c)}</td>" for c in cells)

@@ -44,7 +44,8 @@ function heading(point, context) {
   const icon = document.createElementNS(SVG, "svg");
   icon.setAttribute("class", "icon");
   icon.setAttribute("viewBox", "-11 -11 22 22");
-  symbol(icon, point.status, 0, 0).setAttribute("class", `mark ${point.ms === null ? "failed" : point.status}`);
+  const look = lookOf(context.view, point);
+  symbol(icon, look, 0, 0).setAttribute("class", `mark ${look}`);
   const status = point.status === "ok" ? "measured" : point.status;
   const state = same(point.label, context.used) ? `${status}; calls use this one now` : status;
   return make("h4", {}, icon, make("span", { class: "label" }, nameOf(point)), make("small", {}, state));
@@ -61,9 +62,10 @@ function twoLines(measure, point) {
 // One configuration's figures, with their difference to the winner's.
 function figures({ view }, point, winner) {
   const table = make("table");
-  if (winner) table.append(make("tr", {}, make("th"), make("th"), make("th", {}, "to the winner")));
+  const looks = winner && point.stage !== winner.stage ? [make("br"), make("small", {}, "first looks")] : [];
+  if (winner) table.append(make("tr", {}, make("th"), make("th"), make("th", {}, "to the winner", ...looks)));
   const row = (name, text, difference) => table.append(make("tr", {}, make("th", {}, name), make("td", {}, ...[text].flat()), ...(winner ? [make("td", {}, difference)] : [])));
-  for (const measure of view.measures) row(measure.name, twoLines(measure, point), percent(measure, [point, winner]));
+  for (const measure of view.measures) row(measure.name, twoLines(measure, point), percent(measure, alike(point, winner)));
   for (const name of Object.keys(point.facts)) row(factName(name), factText(name, point.facts[name]), change(name, [point, winner]));
   return table;
 }
@@ -71,14 +73,16 @@ function figures({ view }, point, winner) {
 // A table of two configurations; rows that differ have a sign, the others are muted.
 function sideBySide({ view }, shown, titles) {
   const table = make("table");
-  table.append(make("tr", {}, make("th"), ...[...titles, "A to B"].map((t) => make("th", {}, t))));
+  const mixed = alike(...shown)[0] !== shown[0];
+  table.append(make("tr", {}, make("th"), ...[...titles, mixed ? "A to B, first looks" : "A to B"].map((t) => make("th", {}, t))));
   const row = (name, texts, difference = "", differs = texts[0] !== texts[1]) => {
     table.append(make("tr", { class: differs ? "differs" : "same" }, make("th", {}, differs ? `\u2260 ${name}` : name),
       ...[...texts, difference].map((t) => make("td", {}, ...[t].flat()))));
   };
   for (const name of Object.keys(view.axes)) row(name, shown.map((p) => String(p.constants[name])));
   for (const measure of view.measures)
-    row(measure.name, shown.map((p) => twoLines(measure, p)), percent(measure, shown), shown[0].ms !== shown[1].ms);
+    row(measure.name, shown.map((p) => twoLines(measure, p)), percent(measure, alike(...shown)), shown[0].ms !== shown[1].ms);
+  if (mixed) row("timed in", shown.map((p) => p.stage));
   const facts = [...new Set(shown.flatMap((p) => Object.keys(p.facts)))];
   for (const name of facts)
     row(factName(name), shown.map((p) => (name in p.facts ? factText(name, p.facts[name]) : "unknown")), change(name, shown));
@@ -151,7 +155,10 @@ function legend(box, view) {
   };
   entry("winner", "winner");
   if (view.points.some((p) => p.status === "tie")) entry("tie", "cannot be told from it");
-  entry("ok", "measured");
+  if (twoStages(view)) {
+    if (measured(view).some((p) => lookOf(view, p) === "ok")) entry("ok", "in the finals");
+    entry("look", `${view.looked} (italic in the map, dashed in parallel)`);
+  } else entry("ok", "measured");
   if (view.points.some((p) => p.ms === null)) entry("failed", "failed");
   box.append(make("span", { class: "keys" }, "arrow keys, Home and End pick; Shift+Enter holds one for comparison"));
 }

@@ -10,7 +10,8 @@ function points(context) {
   const shown = view.points.filter(inside);
   const places = placesOf(shown, context.x, LEFT + 8, width - RIGHT - 8);
   yAxis(svg, scale, measure, width, bottom);
-  xAxis(svg, places, context.x, width, height - 30);
+  const order = twoStages(view) ? "the finals, then first looks only, each fastest first" : "configurations, fastest first";
+  xAxis(svg, places, context.x === "rank" ? order : factName(context.x), width, height - 30);
   if (failed.length) {
     draw(svg, "line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: bottom + LANE, y2: bottom + LANE });
     draw(svg, "text", { class: "small", x: LEFT - 6, y: bottom + LANE / 2 + 4, "text-anchor": "end" }, "failed");
@@ -20,7 +21,7 @@ function points(context) {
   for (const point of [...shown].reverse()) {
     const x = places.of(point), y = point.ms === null ? bottom + LANE / 2 : scale.of(valueOf(measure, point.ms));
     whisker(context, point, x, scale);
-    mark(context, symbol(svg, point.ms === null ? "failed" : point.status, x, y), point, "point");
+    mark(context, symbol(svg, lookOf(view, point), x, y), point, "point");
     rings(context, point, x, y);
     drawn.push({ point, x, y });
   }
@@ -90,7 +91,7 @@ function yAxis(svg, scale, measure, width, bottom) {
   draw(svg, "text", { class: "title", x: 8, y: 16 }, `${measure.unit}${measure.work === null ? " per call, less is better" : ""}`);
 }
 
-function xAxis(svg, places, name, width, y) {
+function xAxis(svg, places, title, width, y) {
   for (const x of places.edges ?? []) draw(svg, "line", { class: "grid", x1: x, x2: x, y1: TOP, y2: y - 14 });
   let last = -Infinity;
   for (const [x, text] of places.ticks) {
@@ -99,8 +100,7 @@ function xAxis(svg, places, name, width, y) {
     last = x + half + 6;
     draw(svg, "text", { x, y, "text-anchor": "middle" }, text);
   }
-  const title = name === "rank" ? "configurations, fastest first" : factName(name);
-  draw(svg, "text", { class: "title", x: (LEFT + width - RIGHT) / 2, y: name === "rank" ? y + 4 : y + 20, "text-anchor": "middle" }, title);
+  draw(svg, "text", { class: "title", x: (LEFT + width - RIGHT) / 2, y: places.ticks.length ? y + 20 : y + 4, "text-anchor": "middle" }, title);
 }
 
 // Peers and the peak. Another precision does not set the scale: beyond it, words at the edge say how far.

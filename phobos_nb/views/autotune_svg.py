@@ -9,7 +9,7 @@ from html import escape
 from phobos_nb.tune.ticks import short, ticks
 from phobos_nb.tune.yardstick import Measure
 from phobos_nb.views.autotune import AutotuneView, Point
-from phobos_nb.views.autotune_text import amount, interval_text
+from phobos_nb.views.autotune_text import LOOK, amount, interval_text, mark_of
 
 WIDTH, HEIGHT = 720, 300
 LEFT, RIGHT, TOP, BOTTOM, LANE = 52, 12, 30, 24, 22
@@ -43,15 +43,26 @@ def points_picture(view: AutotuneView, measure: Measure) -> str:
     step = (WIDTH - LEFT - RIGHT - 20) / max(1, len(shown) - 1)
     for rank, point in enumerate(shown):
         x = round(LEFT + 10 + rank * step, 1)
-        parts.append(_point(point, measure, x, place, bottom + LANE / 2))
+        if point.failed:
+            parts.append(_failure(point, measure, x, bottom + LANE / 2))
+        else:
+            look = point.status if mark_of(point, view) != LOOK else "look"
+            parts.append(_point(point, look, measure, x, place))
     middle = round((LEFT + WIDTH - RIGHT) / 2)
-    what = "configurations, fastest first"
-    if len(view.points) > MOST:
-        what += f" (the first {MOST} of {len(view.points)})"
-    parts.append(words(middle, HEIGHT - 6, what, MUTED, "middle"))
+    parts.append(words(middle, HEIGHT - 6, _caption(view), MUTED, "middle"))
     if any(p.failed for p in shown):
         parts.append(words(LEFT - 6, bottom + 16, "failed", BAD, "end"))
     return svg(parts, HEIGHT, f"{measure.name} of {len(shown)} configurations")
+
+
+def _caption(view: AutotuneView) -> str:
+    """What stands from left to right."""
+    what = "configurations, fastest first"
+    if view.two_stages:
+        what = "the finals (filled), then first looks only (open), each fastest first"
+    if len(view.points) > MOST:
+        what += f" (the first {MOST} of {len(view.points)})"
+    return what
 
 
 def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
@@ -92,31 +103,35 @@ def _lines(
             beyond += 13
 
 
-def _point(
-    point: Point, measure: Measure, x: float, place: Callable[[float], float], lane: float
-) -> str:
+def _point(point: Point, look: str, measure: Measure, x: float, place: Callable[[float], float]) -> str:
     tip = f"<title>{escape(tip_of(point, measure))}</title>"
-    if point.ms is None:
-        return f"<g>{tip}{symbol(point.status, x, lane)}</g>"
     whisker = ""
     if point.low is not None and point.high is not None:
         ends = [place(measure.of(ms)) for ms in (point.low, point.high)]
         whisker = line(x, ends[0], x, ends[1], GOOD if point.status != "ok" else ACCENT)
-    return f"<g>{tip}{whisker}{symbol(point.status, x, place(measure.of(point.ms)))}</g>"
+    return f"<g>{tip}{whisker}{symbol(look, x, place(measure.of(point.ms or 0.0)))}</g>"
+
+
+def _failure(point: Point, measure: Measure, x: float, y: float) -> str:
+    return f"<g><title>{escape(tip_of(point, measure))}</title>{symbol(point.status, x, y)}</g>"
 
 
 def tip_of(point: Point, measure: Measure) -> str:
     """A point in words."""
     if point.ms is None:
         return f"{point.label}: {point.status}: {point.reason}"
-    return f"{point.label}: {amount(measure.of(point.ms), measure)}{interval_text(point, measure)}"
+    value = f"{amount(measure.of(point.ms), measure)}{interval_text(point, measure)}"
+    return f"{point.label}: {value}, {point.stage}"
 
 
 # Parallel coordinates ------------------------------------------------------------------------------
 
 
 def parallel_picture(view: AutotuneView, measure: Measure) -> str:
-    """An axis for every parameter and resource that varies, the measure last; a line each."""
+    """An axis for every parameter and resource that varies, the measure last; a line each.
+
+    Dashed ones have only a first look.
+    """
     shown = [p for p in view.points[:MOST] if not p.failed]
     names = varying(view)
     if len(shown) < 2 or not names:
@@ -131,7 +146,8 @@ def parallel_picture(view: AutotuneView, measure: Measure) -> str:
     for rank, point in reversed(list(enumerate(shown))):
         corners = [(40 + i * step, axes[i][0](value_of(point, n))) for i, n in enumerate(names)]
         corners.append((40 + len(names) * step, last(measure.of(point.ms or 0.0))))
-        parts.append(_path(point, corners, rank / len(shown), tip_of(point, measure)))
+        dashed = mark_of(point, view) == LOOK
+        parts.append(_path(point, corners, rank / len(shown), tip_of(point, measure), dashed=dashed))
     for i, name in enumerate(names):
         parts += _coordinate(40 + i * step, axes[i][1], name, top, bottom, i % 2)
     marks = [(last(v), short(v)) for v in ticks(low, high)]
@@ -165,10 +181,13 @@ def _axis(known: Sequence[float], bottom: float, top: float) -> Axis:
     return lambda value: places.get(value, bottom), [(y, short(v)) for v, y in places.items()]
 
 
-def _path(point: Point, corners: Sequence[tuple[float, float]], rank: float, tip: str) -> str:
+def _path(
+    point: Point, corners: Sequence[tuple[float, float]], rank: float, tip: str, *, dashed: bool
+) -> str:
     d = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in corners)
     chosen = point.status != "ok"
     look = f'stroke="{GOOD if chosen else ACCENT}" stroke-width="{2.5 if chosen else 1.2}"'
+    look += ' stroke-dasharray="3 2"' if dashed else ""
     fade = 1.0 if chosen else 0.12 + 0.6 * (1 - rank) ** 3
     end = symbol(point.status, *corners[-1]) if chosen else ""
     path = f'<path d="{d}" fill="none" opacity="{fade:.2f}" {look}/>'
@@ -201,6 +220,8 @@ def symbol(status: str, x: float, y: float) -> str:
         return f'<path d="M{x} {y - 6}l6 6-6 6-6-6z" fill="{GOOD}"/>'
     if status == "ok":
         return f'<circle cx="{x}" cy="{y}" r="3" fill="{ACCENT}"/>'
+    if status == "look":
+        return f'<circle cx="{x}" cy="{y}" r="3" fill="none" stroke="{ACCENT}"/>'
     return f'<path d="M{x - 3} {y - 3}l6 6m-6 0l6-6" stroke="{BAD}" stroke-width="1.5"/>'
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from phobos_nb.tune.outcome import FIRST_LOOK
 from phobos_nb.tune.yardstick import Measure
 from phobos_nb.views.autotune import AutotuneView, PeerLine, Point
 
 MARKS = {"winner": "*", "tie": "=", "ok": " "}
 """A sign for each status beside its colour."""
+
+LOOK = "~"
+"""The sign of what has only a first look, where others were in the finals."""
+
+
+def mark_of(point: Point, view: AutotuneView) -> str:
+    """The sign of a measured point."""
+    return LOOK if view.two_stages and point.stage == FIRST_LOOK else MARKS[point.status]
 
 
 def headline(view: AutotuneView) -> str:
@@ -19,6 +28,8 @@ def headline(view: AutotuneView) -> str:
     ]
     if view.stopped:
         parts.append(f"stopped: {view.stopped}")
+    if view.remark:
+        parts.append(view.remark)
     return "; ".join(parts)
 
 
@@ -32,12 +43,14 @@ def text(view: AutotuneView, most: int = 12) -> str:
     lines += _yardsticks(view)
     good = [p for p in view.points if not p.failed]
     lines += [
-        f"  {MARKS[p.status]} {p.label}: {_value(view, p)}{_slower(p, good[0])}" for p in good[:most]
+        f"  {mark_of(p, view)} {p.label}: {_value(view, p)}{_slower(p, good[0])}" for p in good[:most]
     ]
     if len(good) > most:
-        lines.append(f"  ... and {len(good) - most} slower ones")
+        lines.append(f"  ... and {len(good) - most} more")
     if any(p.status == "tie" for p in view.points):
         lines.append("  = cannot be told from the winner (*)")
+    if any(mark_of(p, view) == LOOK for p in good[:most]):
+        lines.append(f"  {LOOK} {view.looked}; its factor is to the winner's first look")
     seen: set[str] = set()
     for point in view.points:
         if point.failed and point.status not in seen:
@@ -84,6 +97,5 @@ def time_text(ms: float | None, low: float | None, high: float | None) -> str:
 
 
 def _slower(point: Point, fastest: Point) -> str:
-    if point is fastest or not point.ms or not fastest.ms:
-        return ""
-    return f", {point.ms / fastest.ms:.3f}x"
+    times = None if point is fastest else point.times_of(fastest)
+    return "" if times is None else f", {times:.3f}x"

@@ -164,3 +164,59 @@ def test_markup_in_names_and_reasons_is_text():
 def test_a_notebook_shows_html_and_text():
     """The bundle of a result."""
     assert set(show_tuning(FOUND)) == {"text/plain", "text/html"}
+
+
+SEED = open_record(Path(__file__).parents[2] / "results" / "tune_seed.json")
+"""A recorded search with finals: 8 finalists, 52 first looks, 4 failures."""
+
+
+def faster_at_first(part: float) -> Tuning:
+    """The same with all first looks in that part of their time."""
+    outcomes = {
+        n: replace(o, times=tuple(t * part for t in o.times)) if isinstance(o, Measured) else o
+        for n, o in SEED.record.outcomes.items()
+    }
+    return Tuning(replace(SEED.record, outcomes=outcomes))
+
+
+def test_finals_come_before_first_looks_each_with_its_stage():
+    """A first look that beats the winner's rounds stands behind all finalists, and says what it is."""
+    view = view_of(faster_at_first(0.5))
+    stages = [p.stage for p in view.points]
+    assert stages == ["finals"] * 8 + ["first look"] * 52 + [""] * 4
+    assert view.points[8].ms < view.points[0].ms
+    assert view.points[8].times_of(view.points[0]) > 1
+    assert "first look only" in " ".join(view.points[8].notes)
+
+
+def test_text_and_html_never_show_a_first_look_as_if_of_the_finals():
+    """A sign in the text, a column in the table, open circles, italic cells, and a sentence."""
+    found = faster_at_first(0.5)
+    shown, html = text(view_of(found)), page(view_of(found))
+    said = "first looks took less time than the winner in its rounds"
+    assert said in shown
+    assert said in html
+    rows = [line for line in shown.splitlines() if line.startswith("  ~ TILE")]
+    assert len(rows) == 4  # of twelve that are shown, eight are of the finals
+    assert "  ~ a first look only; finals took 2.00x the finalists' first looks" in shown
+    factors = [float(line.rsplit(", ", 1)[1].removesuffix("x")) for line in rows]
+    assert min(factors) > 1
+    assert html.count('r="3" fill="none"') == 52
+    assert html.count("<i>") == 52
+    assert Cells(html).cells.count("first look") == 32  # of 40 rows
+    assert "italic: a first look only" in html
+
+
+def test_without_a_contradiction_nothing_is_said_of_it():
+    """The search as it was recorded: stages are marked, the sentence is not there."""
+    shown = text(view_of(SEED))
+    assert "took less time" not in shown
+    assert "finals took 1.00x the finalists' first looks" in shown
+
+
+def test_a_search_before_its_finals_has_one_kind_of_time():
+    """Nothing is open, dashed or italic while there are only first looks."""
+    view = view_of(FOUND)
+    assert not view.two_stages
+    assert "~" not in text(view)
+    assert "<i>" not in page(view)

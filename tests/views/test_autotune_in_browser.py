@@ -204,3 +204,37 @@ def test_the_static_page_fits_a_narrow_window(browser: Browser, scheme: str) -> 
     tab.locator("summary", has_text="Parallel").click()
     assert tab.locator("svg:visible").count() == 2
     tab.close()
+
+
+def test_first_looks_are_open_italic_and_dashed(tab: Page) -> None:
+    """52 of 60 measured ones have no rounds: open circles, italic cells, dashed lines, in the legend."""
+    tab.evaluate("window.view.render({ model: modelOf(state), el: document.querySelector('.a') })")
+    look = "document.querySelectorAll('.a .mark.look[data-label]')"
+    count = f"{look}.length"
+    assert tab.evaluate(count) == 52
+    fill = tab.evaluate(f"getComputedStyle({look}[0]).fill")
+    solid = tab.evaluate("getComputedStyle(document.querySelector('.a .point.ok')).fill")
+    assert fill != solid
+    assert "a first look only; finals took 1.00x" in tab.locator(".a .legend").inner_text()
+    tab.locator(".a [data-tab=map]").click()
+    tab.locator(".a .cell").first.wait_for()
+    assert tab.evaluate(count) == 52
+    assert tab.evaluate("getComputedStyle(document.querySelector('.a .cell.look text')).fontStyle") == (
+        "italic"
+    )
+    tab.locator(".a [data-tab=parallel]").click()
+    tab.locator(".a .line").first.wait_for()
+    dashes = "getComputedStyle(document.querySelector('.a .line.look .thin')).strokeDasharray"
+    assert tab.evaluate(dashes) not in ("", "none")
+
+
+def test_a_first_look_is_compared_with_the_winners_first_look(tab: Page) -> None:
+    """Its difference in the panel is of first looks, and the heading says so."""
+    tab.evaluate("window.view.render({ model: modelOf(state), el: document.querySelector('.a') })")
+    tab.locator(".a [data-label='TILE_K=16 TILE_M=128 TILE_N=64']").first.click()
+    panel = tab.locator(".a .details")
+    panel.locator("th", has_text="first looks").wait_for()
+    found = open_record(ROOT / "results" / "tune_seed.json")
+    outcomes = found.record.outcomes
+    ratio = outcomes["TILE_K=16 TILE_M=128 TILE_N=64"].first / found.winner.first - 1
+    assert f"+{100 * ratio:.2f} %" in panel.inner_text()
