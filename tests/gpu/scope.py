@@ -2,6 +2,7 @@
 
 usage: python -m tests.gpu.scope prepare FOLDER [--workers N]         # anywhere, with xDSL
        python -m tests.gpu.scope run FOLDER OUT [--parts counts races]  # on the GPU, with Nsight's tools
+       python -m tests.gpu.scope recount FOLDER                   # anywhere: simulate stored calls again
        python -m tests.gpu.scope compare FOLDER OUT                # anywhere, with nvdisasm
 
 `run` leaves races.json (the agreement table), versions.json and what the tools printed in OUT; `compare`
@@ -20,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,17 @@ def prepare(folder: Path, workers: int) -> None:
     scope_jobs.write(folder, jobs)
     size = sum(f.stat().st_size for f in folder.iterdir())
     print(f"{len(jobs)} calls, {size / 2**20:.1f} MiB in {folder}")
+
+
+def recount(folder: Path) -> None:
+    """Simulate the stored whole kernels again, after a change of the simulator."""
+    from tests.gpu import scope_jobs
+
+    known = {job["name"]: job for job in json.loads((folder / "jobs.json").read_text("utf-8"))}
+    for row in scope_jobs.COUNTED:
+        job = asdict(scope_jobs.recounted(folder, row))
+        known[job["name"]] = job
+    (folder / "jobs.json").write_text(json.dumps(list(known.values()), indent=1), "utf-8")
 
 
 def one(kind: str, folder: Path, row: Any) -> list[Any]:
@@ -215,7 +228,7 @@ def print_races(table: list[dict[str, Any]]) -> None:
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("step", choices=("prepare", "run", "compare"))
+    parser.add_argument("step", choices=("prepare", "recount", "run", "compare"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--workers", type=int, default=2)
@@ -223,6 +236,8 @@ def main() -> int:
     parsed = parser.parse_args()
     if parsed.step == "prepare":
         prepare(parsed.folder, parsed.workers)
+    elif parsed.step == "recount":
+        recount(parsed.folder)
     elif parsed.step == "run":
         run(parsed.folder, parsed.out, parsed.workers, parsed.parts)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from phobos_nb.compilation import stages
 from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.profile import Snapshot, snapshot
 from phobos_nb.cuda import nvrtc
+from phobos_nb.cuda.stored_call import read_call
 from phobos_nb.ir.locations import place_of
 from phobos_nb.options import CompileOptions
 from phobos_nb.simulate.launch import simulate
-from phobos_nb.simulate.records import SimulationResult
+from phobos_nb.simulate.records import AccessRecord, SimulationResult
 from phobos_nb.target import get
 from tests.examples_cases import CASES
 
@@ -88,7 +89,7 @@ class Job:
     """A stored call and what the simulator says of it.
 
     deleted: the operation left out and its line; empty for a whole kernel. counts: of whole kernels.
-    races: what the simulator found, in words.
+    races: what the simulator found, in words. accesses: of whole kernels, one per operation.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Job:
     counts: Mapping[str, int | None]
     lines: Mapping[int, Mapping[str, int | None]]
     races: tuple[str, ...]
+    accesses: tuple[Mapping[str, Any], ...] = ()
 
 
 def write(folder: Path, jobs: list[Job]) -> None:
@@ -141,13 +143,38 @@ def counted(folder: Path, row: tuple[str, Mapping[str, int], Mapping[str, int]])
     call = taken(name, "sm_90a", constants, extents)
     (launch,) = call.compilation.launches
     call.stored(launch.cubin).save(folder / f"count-{name}.call")
+    return counts_of(name, call)
+
+
+def recounted(folder: Path, row: tuple[str, Mapping[str, int], Mapping[str, int]]) -> Job:
+    """The simulator's counts of a stored call, as it counts now."""
+    name, constants, extents = row
+    call, stored = taken(name, "sm_90a", constants, extents), read_call(folder / f"count-{name}.call")
+    (launch,) = call.compilation.launches
+    if stored.code != (launch.cubin,):
+        raise RuntimeError(f"{name}: the compiler makes another kernel now than the stored one")
+    solved = replace(call.call, arrays=dict(stored.arrays))
+    return counts_of(name, replace(call, call=solved, memory=stored.regions))
+
+
+def counts_of(name: str, call: Snapshot) -> Job:
+    """What the simulator counts of a call."""
+    (launch,) = call.compilation.launches
     contract = launch.contract
     result = simulate(launch.thread_module, contract, call.arguments(), grid=call.call.grid)
     if not result.clean:
         raise RuntimeError(f"{name}: {result}")
     lines = {line.line: line_counts(line) for line in result.lines}
     counts = totals(result, contract.threads // 32)
-    return Job(f"count-{name}", name, "sm_90a", "", counts, lines, ())
+    accesses = tuple(access_counts(a) for a in result.accesses)
+    return Job(f"count-{name}", name, "sm_90a", "", counts, lines, (), accesses)
+
+
+def access_counts(access: AccessRecord) -> dict[str, Any]:
+    """What an operation did, to lay beside machine instructions."""
+    place = {"op": access.place.op, "line": access.place.line, "kind": access.kind}
+    names = ("space", "bytes_per_lane", "executions", "wavefronts", "sectors", "elements", "masked")
+    return place | {name: getattr(access, name) for name in names}
 
 
 def line_counts(line: Any) -> dict[str, int | None]:
