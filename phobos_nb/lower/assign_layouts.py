@@ -18,7 +18,7 @@ from phobos_nb.contract import Variant
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import copy_location
-from phobos_nb.lower.gemm_plan import DotShape, GemmPlan, choose
+from phobos_nb.lower.gemm_plan import DotShape, GemmPlan, choose, share
 from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.layout_classes import Classes, clone_free_values, collect, is_free
 from phobos_nb.lower.layout_types import byte_width, element, layout_of, set_layout, shape, tile_type
@@ -29,6 +29,7 @@ from phobos_nb.lower.layouts import (
     collapse,
     lines,
     permute,
+    stacked,
     stretch_source,
 )
 from phobos_nb.target import Target
@@ -132,14 +133,16 @@ class _Assigner:
 
     def _accumulator(self, dots: list[tile.DotOp]) -> Layout:
         """The thread tile of the first dot of the class; further dots share its grid."""
-        problem = dot_shape(dots[0])
-        plan = choose(problem, self._threads, self._target, self._constants)
+        groups = dots[0].group_count
+        problem, threads = share(dot_shape(dots[0]), groups), self._threads // groups
+        plan = choose(problem, threads, self._target, self._constants)
         for dot in dots:
-            again = choose(dot_shape(dot), self._threads, self._target, self._constants)
+            own = share(dot_shape(dot), groups)
+            again = choose(own, threads, self._target, self._constants)
             self.assignment.plans[dot] = GemmPlan(
                 plan.grid, again.stages, again.unroll_k, again.pads, again.order, again.group
             )
-        return plan.accumulator(problem, self._threads)
+        return stacked(plan.accumulator(problem, threads), groups, self._threads)
 
     def _spread(self, root: SSAValue, uses: _Uses) -> Layout:
         extents = shape(root)

@@ -11,6 +11,9 @@ SPLIT = "SPLIT_K"
 """How many CTAs share the k loop of a tile, see Note [Split-K] of split_k.py."""
 
 
+K_GROUPS = "K_GROUPS"
+"""How many groups of a CTA's warps share the k-steps of a slice, see Note [K groups] of k_groups.py."""
+
 EDGE = ("EDGE_X", "EDGE_Y")
 """Most positions of a CTA at the end of a grid axis that has code of its own, see Note [Thin edges]."""
 
@@ -44,6 +47,7 @@ CHOICES: Mapping[str, str] = {
     EDGE[1]: "The same for axis y.",
     "DIRECT": "1, the default: products with a vector run without shared memory; 0: as all others.",
     SPLIT: "CTAs that share the k loop of a tile; a second launch adds their sums. 1 is no sharing.",
+    K_GROUPS: "Groups of a CTA's warps that share the k-steps of a slice and add their sums at the end.",
     "ORDER": f"Order of the multiply-adds of a k-step: {_numbered(ORDERS)}.",
     "ADDRESS": f"Global addresses in a pipelined loop: {_numbered(ADDRESSES)}.",
     "GUARD": f"Copies past the last k-slice: {_numbered(GUARDS)}.",

@@ -18,7 +18,7 @@ from phobos_nb.lower import staged
 from phobos_nb.lower.chunks import chunks_of, deferred
 from phobos_nb.lower.distribute_box import distribute_load, distribute_store
 from phobos_nb.lower.distribute_combine import distribute_argmax, distribute_combine, distribute_scan
-from phobos_nb.lower.distribute_dot import distribute_dot
+from phobos_nb.lower.distribute_dot import distribute_add_groups, distribute_dot
 from phobos_nb.lower.distribute_element import (
     distribute_atomic,
     distribute_atomic_cas,
@@ -233,6 +233,7 @@ HANDLERS: dict[type[Operation], Callable[[ThreadState, Any], None]] = {
     scf.ForOp: _for,
     scf.IfOp: _if,
     scf.WhileOp: _while,
+    staged.AddGroupsOp: distribute_add_groups,
     staged.AddPartsOp: distribute_add_parts,
     staged.BufferOp: _buffer,
     staged.CombineOp: distribute_combine,

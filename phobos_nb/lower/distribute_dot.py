@@ -11,7 +11,7 @@ from phobos_nb.ir.dialects.shapes import element_of, is_float
 from phobos_nb.lower import staged
 from phobos_nb.lower.distribute_shared import places_in
 from phobos_nb.lower.layout_types import byte_width
-from phobos_nb.lower.layouts import Axis, Layout
+from phobos_nb.lower.layouts import Axis, Digit, Layout, one_of_stack
 from phobos_nb.lower.thread_state import ThreadState
 
 ORDER = "phobos.order"
@@ -44,28 +44,34 @@ def fragments_of(
     state: ThreadState, op: staged.DotOp, *, flat: bool = False
 ) -> tuple[Fragment, Fragment]:
     """The fragments of a dot's two operands, in flat views of their buffers where asked."""
-    layout = state.layout(op.acc)
-    sums = sum_type(element_of(op.a.type))
+    groups, depth = op.groups.value.data, op.depth.value.data
+    sums, own = sum_type(element_of(op.a.type)), state.threads // groups
+    first = Axis((Digit(own, groups, depth),) if groups > 1 else ())
+    rows, columns = one_of_stack(state.layout(op.acc), groups).axes
     return (
-        Fragment(state, op.a, layout.axes[0], sums, op.unsigned_a is not None, flat),
-        Fragment(state, op.b, layout.axes[1], sums, op.unsigned_b is not None, flat),
+        Fragment(state, op.a, rows, first, sums, op.unsigned_a is not None, flat),
+        Fragment(state, op.b, columns, first, sums, op.unsigned_b is not None, flat),
     )
 
 
 class Fragment:
-    """One operand's elements of a k-step: constant offsets from the thread's own view."""
+    """One operand's elements of a k-step: constant offsets from the thread's own view.
+
+    first: the k-step at which a thread starts.
+    """
 
     def __init__(
         self,
         state: ThreadState,
         buffer: SSAValue,
         axis: Axis,
+        first: Axis,
         sums: Attribute,
         unsigned: bool,
         flat: bool,
     ) -> None:
         maker = cast(staged.BufferOp, buffer.owner)
-        axes = [Axis(), Axis()]
+        axes = [first, first]
         axes[maker.axis_order[1]] = axis
         shape = tuple(a.cover for a in axes)
         self._layout = Layout(shape, state.threads, tuple(axes))
@@ -113,6 +119,17 @@ def _negative(state: ThreadState, fragment: SSAValue) -> SSAValue:
     if is_float(element_of(fragment.type)):
         return b.negf(fragment)
     return b.subi(b.zero(fragment.type), fragment)
+
+
+def distribute_add_groups(state: ThreadState, op: staged.AddGroupsOp) -> None:
+    """Each thread adds what it holds of each group's tile."""
+    b, held, type_ = state.b, state.get(op.source), state.type_of(op.result)
+    rows, groups = type_.get_shape()[0], op.groups.value.data
+    parts = [b.extract_rows(held, g * rows, (g + 1) * rows) for g in range(groups)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = b.addf(total, part)
+    state.values[op.result] = total
 
 
 def sum_type(operand: Attribute) -> Attribute:

@@ -58,6 +58,11 @@ class DotShape:
     sum_bytes: int
 
 
+def share(problem: DotShape, groups: int) -> DotShape:
+    """What one of the groups of warps that share the k-steps computes."""
+    return replace(problem, depth=problem.depth // groups)
+
+
 @dataclass(frozen=True)
 class GemmPlan:
     """The choices for one `dot`.

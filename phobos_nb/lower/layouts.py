@@ -210,6 +210,31 @@ def thread_tile(shape: tuple[int, int], threads: int, grid: ThreadGrid) -> Layou
     return Layout(shape, threads, tuple(axes))
 
 
+def stacked(layout: Layout, groups: int, threads: int) -> Layout:
+    """The layout of a stack of tiles, one for each of `groups` groups of threads, one under the other.
+
+    layout: of a tile among the threads of a group.
+    """
+    (height, width), (rows, columns) = layout.shape, layout.axes
+    group = Digit(layout.threads, groups, height)
+    digits = (*rows.digits, group) if groups > 1 else rows.digits
+    return Layout((groups * height, width), threads, (Axis(digits, rows.offsets), columns))
+
+
+def one_of_stack(layout: Layout, groups: int) -> Layout:
+    """The layout of a group's tile, as `stacked` was given it."""
+    threads, (rows, columns) = layout.threads // groups, layout.axes
+    own = Axis(tuple(d for d in rows.digits if d.divisor < threads), rows.offsets)
+    return Layout((layout.shape[0] // groups, layout.shape[1]), threads, (own, columns))
+
+
+def held_in_stack(layout: Layout, groups: int) -> Layout:
+    """The layout in which every thread holds its elements of all tiles of a stack, in their order."""
+    (height, width), (rows, columns) = layout.shape, layout.axes
+    offsets = tuple(g * height + o for g in range(groups) for o in rows.offsets)
+    return Layout((groups * height, width), layout.threads, (Axis(rows.digits, offsets), columns))
+
+
 def collapse(layout: Layout, axis: int) -> Layout:
     """The layout of the result of reducing an axis: extent 1, copied to all who shared the axis."""
     shape = tuple(1 if a == axis else n for a, n in enumerate(layout.shape))

@@ -24,8 +24,10 @@ from phobos_nb.lower.edge_rules import edges_of
 from phobos_nb.lower.edges import version_edges
 from phobos_nb.lower.entry import bind, emit_checks, function_for, module_around, set_attributes
 from phobos_nb.lower.finish import finish, merge_equal
+from phobos_nb.lower.gemm_plan import share
 from phobos_nb.lower.index_facts import IndexFacts
 from phobos_nb.lower.insert_barriers import Barrier, insert_barriers
+from phobos_nb.lower.k_groups import group_loops
 from phobos_nb.lower.loop_report import LoopReport
 from phobos_nb.lower.matvec import direct_loops
 from phobos_nb.lower.pipeline_loops import pipeline_loops
@@ -38,6 +40,7 @@ from phobos_nb.lower.requests import (
     note_cropped,
     note_direct,
     note_edges,
+    note_groups,
     note_split,
     note_unfollowed,
     wanted_constants,
@@ -152,14 +155,26 @@ def _direct_loops(work: _Work) -> None:
         note_direct(work.loops, work.diagnostics, work.facts.span)
 
 
+def _group_loops(work: _Work) -> None:
+    constants = wanted_constants(work.facts.attributes, work.options.constants)
+    grouped = group_loops(work.kernel, work.target, constants)
+    if not work.options.role:
+        note_groups(grouped, work.diagnostics, work.facts.span)
+
+
 def _assign_layouts(work: _Work) -> None:
     constants = wanted_constants(work.facts.attributes, work.options.constants)
     work.assignment = assign_layouts(work.kernel, work.target, work.variant, constants)
-    shapes, threads = map(dot_shape, work.assignment.plans), work.kernel.threads.value.data
-    check_sums(shapes, threads, work.target, work.diagnostics, work.facts.span)
+    threads = work.kernel.threads.value.data
+    shared = [
+        (share(dot_shape(dot), dot.group_count), threads // dot.group_count, plan)
+        for dot, plan in work.assignment.plans.items()
+    ]
+    sums = [(problem, own) for problem, own, _ in shared]
+    check_sums(sums, work.target, work.diagnostics, work.facts.span)
     work.diagnostics.raise_errors()
     if not work.options.role:
-        plans = [(dot_shape(dot), plan) for dot, plan in work.assignment.plans.items()]
+        plans = [(problem, plan) for problem, _, plan in shared]
         note_unfollowed(plans, constants, work.diagnostics, work.facts.span)
 
 
@@ -257,6 +272,7 @@ PASSES = (
     _crop_tiles,
     _drop_masks,
     _direct_loops,
+    _group_loops,
     _assign_layouts,
     _split_loop,
     _stage_operands,

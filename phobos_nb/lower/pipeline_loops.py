@@ -43,6 +43,9 @@ MODE = "phobos.copies"
 
 REGISTER_STAGES = 2
 
+TURNED_RUN = 8
+"""Elements of a row that neighbouring lanes copy where a copy transposes: a sector of f32."""
+
 MASKED_REGISTERS = 6
 """Registers for the conditions of masked copies: without them 64 x 128 x 8 spilled with three CTAs."""
 
@@ -276,9 +279,15 @@ def _rewrite(loop: scf.ForOp, kernel: KernelOp, stages: int, mode: str) -> None:
 
 
 def _copy_layout(load: tile.LoadOp, buffer: staged.BufferOp, held: Layout) -> Layout:
-    """Element by element where the copy transposes, neighbours in memory in neighbouring threads."""
-    transposes = buffer.axis_order[-1] != len(held.shape) - 1
-    return blocked(shape(load.result), held.threads, 1) if transposes else held
+    """Element by element where the copy transposes, neighbours in memory in neighbouring threads.
+
+    A warp takes short runs of several rows where there are enough: those go to different banks.
+    """
+    if buffer.axis_order[-1] == len(held.shape) - 1:
+        return held
+    extents = shape(load.result)
+    many = math.prod(extents[:-1]) * TURNED_RUN >= held.threads
+    return blocked(extents, held.threads, 1, cap=TURNED_RUN if many else 0)
 
 
 def _move_out(loop: scf.ForOp, buffer: staged.BufferOp, held: Layout, stages: int) -> None:

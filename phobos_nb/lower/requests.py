@@ -9,6 +9,7 @@ from phobos_nb.language.typed import AttributeUse
 from phobos_nb.lower.choices import CHOICES, out_of_range
 from phobos_nb.lower.edge_rules import Edge
 from phobos_nb.lower.gemm_plan import GRID_NAMES, DotShape, GemmPlan, estimate, named
+from phobos_nb.lower.k_groups import Grouped
 from phobos_nb.lower.loop_report import LoopReport
 from phobos_nb.lower.matvec import MODE
 from phobos_nb.lower.split_k import Split
@@ -36,15 +37,17 @@ def check_choices(constants: Mapping[str, int], diagnostics: Diagnostics, span: 
 
 
 def check_sums(
-    shapes: Iterable[DotShape],
-    threads: int,
+    shapes: Iterable[tuple[DotShape, int]],
     target: Target,
     diagnostics: Diagnostics,
     span: Span | None,
 ) -> None:
-    """Report PH513 where the accumulator of one dot takes more registers than a thread has."""
+    """Report PH513 where the accumulator of one dot takes more registers than a thread has.
+
+    shapes: dots, each with the threads that share its result.
+    """
     allowed = target.registers_per_thread
-    for shape in dict.fromkeys(shapes):
+    for shape, threads in dict.fromkeys(shapes):
         sums = estimate([shape], threads, target, narrow=False).sums
         if sums > allowed:
             diagnostics.error(
@@ -85,6 +88,14 @@ def note_split(split: Split | None, reason: str, diagnostics: Diagnostics, span:
     else:
         return
     diagnostics.note("PH514", message, span, stage="lower")
+
+
+def note_groups(grouped: Iterable[Grouped], diagnostics: Diagnostics, span: Span | None) -> None:
+    """Note PH517 where K_GROUPS asks for groups that a loop cannot have."""
+    for loop in grouped:
+        if loop.reason:
+            message = f"line {loop.line}: no groups of warps share the k-steps: {loop.reason}"
+            diagnostics.note("PH517", message, span, stage="lower")
 
 
 def note_cropped(

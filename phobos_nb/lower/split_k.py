@@ -168,7 +168,7 @@ def _add_parts(kernel: KernelOp, loop: scf.ForOp, sizes: list[int], parts: int) 
         summed = b.value(staged.AddPartsOp(first, offset, parts))
         summed.name_hint = result.name_hint
         left.replace_all_uses_with(summed)
-        if isinstance(left.owner, tile.ReduceOp):
+        if isinstance(left.owner, tile.ReduceOp | tile.AddGroupsOp):
             gone.insert(0, left.owner)
         offset += size
     for op in gone:

@@ -20,7 +20,15 @@ from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower import staged
 from phobos_nb.lower.gemm_plan import GemmPlan
 from phobos_nb.lower.layout_types import byte_width, element, layout_of, tile_type
-from phobos_nb.lower.layouts import Layout, blocked, collapse, partials, whole_axis
+from phobos_nb.lower.layouts import (
+    Layout,
+    blocked,
+    collapse,
+    held_in_stack,
+    one_of_stack,
+    partials,
+    whole_axis,
+)
 from phobos_nb.lower.padding import SharedAccess, choose_pad
 
 
@@ -35,6 +43,8 @@ def stage_operands(kernel: KernelOp, plans: Mapping[tile.DotOp, GemmPlan]) -> No
             _stage_move(op, threads)
         elif isinstance(op, tile.ReduceOp):
             _stage_reduce(op, threads)
+        elif isinstance(op, tile.AddGroupsOp):
+            _stage_add_groups(op, threads)
         elif isinstance(op, tile.BlockReduceOp):
             _stage_block_reduce(op, threads)
 
@@ -102,7 +112,8 @@ class _Rewrite:
 
 def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int, written: _Written) -> None:
     """Both operands in buffers; one that an earlier dot of the block wrote alike is read again."""
-    accumulator = layout_of(op.acc, threads)
+    groups = op.group_count
+    accumulator = one_of_stack(layout_of(op.acc, threads), groups)
     depth = op.extents[2]
     rewrite = _Rewrite(op)
     buffers: list[SSAValue] = []
@@ -125,7 +136,16 @@ def _stage_dot(op: tile.DotOp, plan: GemmPlan, threads: int, written: _Written) 
         buffers.append(written[key])
     rewrite.place = op
     unsigned = op.unsigned_a, op.unsigned_b
-    dot = staged.DotOp(buffers[0], buffers[1], op.acc, depth, plan, unsigned, negated=op.negated)
+    dot = staged.DotOp(
+        buffers[0],
+        buffers[1],
+        op.acc,
+        depth // groups,
+        plan,
+        unsigned,
+        negated=op.negated,
+        groups=groups,
+    )
     rewrite.replace(rewrite.add(dot).results[0])
 
 
@@ -158,6 +178,14 @@ def _stage_move(op: tile.ConvertOp | tile.ReshapeOp, threads: int) -> None:
 def _stage_reduce(op: tile.ReduceOp, threads: int) -> None:
     rewrite = _Rewrite(op)
     rewrite.replace(rewrite.reduced(op.kind.data, op.source, op.axis.value.data, threads))
+
+
+def _stage_add_groups(op: tile.AddGroupsOp, threads: int) -> None:
+    """All threads read what each group has for their elements."""
+    rewrite, groups = _Rewrite(op), op.groups.value.data
+    wanted = held_in_stack(layout_of(op.result, threads), groups)
+    held = rewrite.through_shared(f"{name_of(op.source)} of all groups", op.source, wanted, threads)
+    rewrite.replace(rewrite.add(staged.AddGroupsOp(held, groups, op.result.type)).results[0])
 
 
 def _stage_block_reduce(op: tile.BlockReduceOp, threads: int) -> None:

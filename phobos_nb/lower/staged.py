@@ -122,7 +122,7 @@ class ReadOp(IRDLOperation):
 class DotOp(IRDLOperation):
     """`acc + a @ b` on operands in k-major buffers, by multiply-adds on per-thread tiles.
 
-    With `negated`, `acc - a @ b`.
+    With `negated`, `acc - a @ b`. depth: the k-steps of one of the `groups` of threads that share them.
     """
 
     name = "staged.dot"
@@ -135,6 +135,7 @@ class DotOp(IRDLOperation):
     unsigned_a = opt_prop_def(UnitAttr)
     unsigned_b = opt_prop_def(UnitAttr)
     negated = opt_prop_def(UnitAttr)
+    groups = prop_def(IntegerAttr)
     result = result_def(TensorType)
 
     def __init__(
@@ -147,6 +148,7 @@ class DotOp(IRDLOperation):
         unsigned: tuple[UnitAttr | None, UnitAttr | None],
         *,
         negated: UnitAttr | None = None,
+        groups: int = 1,
     ) -> None:
         super().__init__(
             operands=[a, b, acc],
@@ -158,6 +160,7 @@ class DotOp(IRDLOperation):
                 "unsigned_a": unsigned[0],
                 "unsigned_b": unsigned[1],
                 "negated": negated,
+                "groups": IntegerAttr(groups, i64),
             },
         )
 
@@ -206,6 +209,21 @@ class CombineOp(IRDLOperation):
             operands=[source],
             result_types=[result],
             properties={"kind": CombiningKindAttr(kind), "axis": IntegerAttr(axis, i64)},
+        )
+
+
+@irdl_op_definition
+class AddGroupsOp(IRDLOperation):
+    """The sums of all groups, held as `layouts.held_in_stack` says, added in the order of the groups."""
+
+    name = "staged.add_groups"
+    source = operand_def(TensorType)
+    groups = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+
+    def __init__(self, source: Value, groups: int, result: TensorType[Attribute]) -> None:
+        super().__init__(
+            operands=[source], result_types=[result], properties={"groups": IntegerAttr(groups, i64)}
         )
 
 

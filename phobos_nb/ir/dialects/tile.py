@@ -10,6 +10,7 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from phobos_nb.ir.dialects.tile_compute import (
+    AddGroupsOp,
     ArgmaxOp,
     AssertOp,
     BlockReduceOp,
@@ -40,6 +41,7 @@ from phobos_nb.ir.dialects.tile_memory import (
 from phobos_nb.ir.dialects.tile_types import AxisLayout, Digit, GlobalType, LayoutAttr, shared_type
 
 __all__ = [
+    "AddGroupsOp",
     "AllocSharedOp",
     "ArgmaxOp",
     "AssertOp",

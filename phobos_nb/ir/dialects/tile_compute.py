@@ -140,7 +140,8 @@ class CoordinateOp(IRDLOperation):
 class DotOp(IRDLOperation):
     """`acc + a @ b`: [M,K] x [K,N]; with `transpose_a` a is [K,M], with `transpose_b` b is [N,K].
 
-    With `negated` it is `acc - a @ b`, each product subtracted.
+    With `negated` it is `acc - a @ b`, each product subtracted. With `groups` = G acc is a stack of G
+    tiles, [G*M,N], and tile g gets the products of the g-th of G equal parts of K.
     Products are summed in f32 (f64 operands: f64; integers: i32) and rounded where the accumulator is
     narrower; an f16 accumulator may sum in f16 on tensor cores. `unsigned_a` and `unsigned_b` say that
     i8 operands hold u8.
@@ -153,6 +154,7 @@ class DotOp(IRDLOperation):
     transpose_a = opt_prop_def(UnitAttr)
     transpose_b = opt_prop_def(UnitAttr)
     negated = opt_prop_def(UnitAttr)
+    groups = opt_prop_def(IntegerAttr)
     unsigned_a = opt_prop_def(UnitAttr)
     unsigned_b = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
@@ -185,6 +187,11 @@ class DotOp(IRDLOperation):
         return int(self.transpose_a is None), int(self.transpose_b is not None)
 
     @property
+    def group_count(self) -> int:
+        """How many parts of K have sums of their own."""
+        return self.groups.value.data if self.groups is not None else 1
+
+    @property
     def extents(self) -> tuple[int, int, int]:
         """M, N and K of the tiles."""
         (a, b), (deep_a, deep_b) = (_shape(self.a), _shape(self.b)), self.deep
@@ -200,10 +207,39 @@ class DotOp(IRDLOperation):
         (_, b, acc), (m, n, k) = shapes, self.extents
         kb = b[self.deep[1]]
         require(k == kb, f"wanted one inner extent, found {k} and {kb}")
-        require(acc == (m, n), f"accumulator: wanted shape {show((m, n))}, found {show(acc)}")
+        wanted = self.group_count * m, n
+        require(acc == wanted, f"accumulator: wanted shape {show(wanted)}, found {show(acc)}")
+        require(k % self.group_count == 0, f"{k} k-steps: wanted {self.group_count} equal parts")
         require_same_element("b", self.a.type, self.b.type)
         require_same_element("result", self.acc.type, self.result.type)
         require_same_shape("result", self.acc.type, self.result.type)
+
+
+@irdl_op_definition
+class AddGroupsOp(_Unary):
+    """The sum of the tiles of a stack, [G*M,N] to [M,N], from the first to the last."""
+
+    name = "tile.add_groups"
+    groups = prop_def(IntegerAttr)
+    traits = traits_def(Pure())
+
+    def __init__(self, source: Value, groups: int) -> None:
+        value = SSAValue.get(source)
+        rows, columns = _shape(value)
+        super().__init__(
+            operands=[value],
+            result_types=[TensorType(element_of(value.type), [rows // groups, columns])],
+            properties={"groups": IntegerAttr(groups, i64)},
+        )
+
+    def verify_(self) -> None:
+        """The result is as high as each tile of the stack."""
+        (rows, columns), groups = _shape(self.source), _axis(self.groups)
+        require_same_element("result", self.source.type, self.result.type)
+        require(
+            rows % groups == 0 and _shape(self.result) == (rows // groups, columns),
+            f"wanted {groups} tiles of {show(_shape(self.result))}, found {show((rows, columns))}",
+        )
 
 
 def _verify_kind(kind: CombiningKindFlag, element: Attribute) -> None:
