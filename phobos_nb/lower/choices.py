@@ -14,6 +14,10 @@ SPLIT = "SPLIT_K"
 K_GROUPS = "K_GROUPS"
 """How many groups of a CTA's warps share the k-steps of a slice, see Note [K groups] of k_groups.py."""
 
+MOST_PARTS = 4096
+"""Of SPLIT_K: a CTA of every tile writes its sums for each. At the largest tile, 256 x 256 of f32, that
+is a gigabyte a tile; grids may be 65,535 high."""
+
 EDGE = ("EDGE_X", "EDGE_Y")
 """Most positions of a CTA at the end of a grid axis that has code of its own, see Note [Thin edges]."""
 
@@ -73,5 +77,7 @@ def out_of_range(name: str, value: int) -> str:
     if name in NUMBERED:
         most = NUMBERED[name] - 1
         return "" if 0 <= value <= most else f"a whole number from 0 to {most}"
+    if name == SPLIT:
+        return "" if 1 <= value <= MOST_PARTS else f"a whole number from 1 to {MOST_PARTS}"
     least = 0 if name in FROM_ZERO else 1
     return "" if value >= least else f"a whole number from {least} up"

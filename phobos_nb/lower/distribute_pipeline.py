@@ -114,10 +114,16 @@ class PipelinedLoop:
             done = b.subi(trip, b.remui(trip, b.index(slices)))
             place, held = self._rounds(trip, b.index(0), done, slices, place, held)
         _, held = self._rounds(trip, done, trip, 1, place, held)
+        self._let_zeros_land()
         at = len(positions)
         for old, new in zip(self._loop.results, held[at : at + len(inits)], strict=True):
             self._state.values[old] = new
             new.name_hint = old.name_hint
+
+    def _let_zeros_land(self) -> None:
+        """Copies of no bytes write zeros past the last slice, which must not land in what comes next."""
+        if self._asynchronous and self._form.guard == "zero_fill":
+            self._b.wait_copies(self._b.commit_copies(), 0)
 
     def _rounds(
         self,

@@ -41,6 +41,13 @@ def test_the_last_number_is_taken_and_the_next_is_not(name):
     assert out_of_range(name, count) == f"a whole number from 0 to {count - 1}"
 
 
+def test_a_loop_is_split_in_so_many_parts_at_most():
+    """SPLIT_K has an upper bound: every part is a copy of the sums in memory."""
+    assert len(compiled(SPLIT_K=4096).launches) == 2
+    with pytest.raises(PhobosError, match="SPLIT_K: wanted a whole number from 1 to 4096, got 4097"):
+        _ = compiled(SPLIT_K=4097).loops
+
+
 def test_stages_that_registers_cannot_have_are_explained():
     """On sm_75 STAGES=4 is two stages, and the loop says so."""
     (loop,) = compiled("sm_75", STAGES=4).loops
