@@ -108,6 +108,7 @@ class _Work:
     loops: tuple[LoopReport, ...] = ()
     function: gpu.FuncOp | None = None
     split: Split | None = None
+    edges: tuple[bool, bool] = (False, False)
     assumes: dict[str, int] = field(default_factory=dict[str, int])
 
 
@@ -129,6 +130,8 @@ def _merge_equal(work: _Work) -> None:
 def _version_edges(work: _Work) -> None:
     wanted = edges_of(work.facts.grid, work.options.constants)
     made = version_edges(work.kernel, wanted)
+    axes = {edge.axis for edge, _ in made}
+    work.edges = 0 in axes, 1 in axes
     for edge, body in made:
         crop_edge(work.kernel, edge, body)
     if not work.options.role:
@@ -229,8 +232,7 @@ def _distribute(work: _Work) -> None:
     entry = function.body.blocks[0]
     b = ThreadBuilder(entry)
     b.location = kernel.location
-    group = _raster(work)
-    blocks = (*block_ids(b, group), b.named(b.block_id("z"), "block_z"))
+    blocks = (*block_ids(b, _raster(work), work.edges), b.named(b.block_id("z"), "block_z"))
     emit_checks(work.checks, named, blocks, b)
     anchor: Operation = TestOp()
     b.insert(anchor)

@@ -152,6 +152,23 @@ def test_thin_edges_share_memory_and_the_sm():
     assert blocks in whole.thread_mlir
 
 
+@pytest.mark.parametrize("edges", [{"EDGE_X": 8}, {"EDGE_Y": 8}, {"EDGE_X": 8, "EDGE_Y": 8}])
+def test_thin_edges_come_last(edges):
+    """Of 3 x 5 CTAs each takes one tile, those with code of their own after all others."""
+    kernel = gemm(TILE_M=32, TILE_N=32, TILE_K=8, **edges)
+    a, b, c = arrays(65, 130, 8)
+    order: list[tuple[int, int]] = []
+    for number in range(15):
+        out = kernel.simulate(a, b, np.full_like(c, 1e30), 1.0, 0.0, ctas=[number], races=False).outputs[
+            "C"
+        ]
+        rows, columns = np.nonzero(out < 1e20)
+        order.append((rows[0] // 32, columns[0] // 32))
+    assert sorted(order) == [(i, j) for i in range(3) for j in range(5)]
+    last = [("EDGE_X" in edges and i == 2) or ("EDGE_Y" in edges and j == 4) for i, j in order]
+    assert last == sorted(last)
+
+
 CHOSEN = [
     ((4096, 4096, 4096), {"TILE_M": 128, "TILE_N": 256}),
     ((1024, 1024, 1024), {"TILE_M": 64, "TILE_N": 128}),
