@@ -114,6 +114,8 @@ class LiveRunner:
             if done.cancelled():
                 made.cancel()
                 return
+            if not made.set_running_or_notify_cancel():  # the search that asked has ended
+                return
             error = done.exception()
             if error is None:
                 made.set_result(done.result())

@@ -124,15 +124,21 @@ def status(view: SlidersView) -> str:
 
 def time_text(timing: Timing) -> str:
     """The measured time beside the peers', or why there is none."""
+    return ", ".join(filter(None, time_parts(timing)))
+
+
+def time_parts(timing: Timing) -> tuple[str, str]:
+    """The time with its interval, empty where there is none; how it compares, or why there is none."""
     if timing.ms is None:
-        return timing.missing
+        return "", timing.missing
     interval = ""
     if timing.low is not None and timing.high is not None:
         interval = f" [{duration(timing.low * 1e-3)}, {duration(timing.high * 1e-3)}]"
-    parts = [f"{duration(timing.ms * 1e-3)}{interval}"]
-    for name, ms in timing.peers.items():
-        parts.append(f"{ms / timing.ms:.3f} times as fast as {name} ({duration(ms * 1e-3)})")
-    return ", ".join(parts)
+    peers = (
+        f"{ms / timing.ms:.3f} times as fast as {name} ({duration(ms * 1e-3)})"
+        for name, ms in timing.peers.items()
+    )
+    return f"{duration(timing.ms * 1e-3)}{interval}", ", ".join(peers)
 
 
 def figures(view: SlidersView) -> list[tuple[str, str, str, str]]:

@@ -18,7 +18,7 @@ from phobos_nb.views.sliders import (
     figures,
     refused,
     status,
-    time_text,
+    time_parts,
 )
 from phobos_nb.views.svg import PAGE, ruler
 
@@ -77,17 +77,10 @@ def _value(place: Place, *, here: bool) -> str:
 
 
 def _facts(view: SlidersView) -> Iterator[str]:
-    yield _fact("time", *_time(view))
+    value, remark = time_parts(view.timing)
+    yield _fact("time", value or "-", remark)
     for name, value, remark, was in figures(view):
         yield _fact(name, value, remark, was)
-
-
-def _time(view: SlidersView) -> tuple[str, str]:
-    timing = view.timing
-    if timing.ms is None:
-        return "-", timing.missing
-    value, _, rest = time_text(timing).partition(", ")
-    return value, rest
 
 
 def _fact(name: str, value: str, remark: str, was: str = "") -> str:

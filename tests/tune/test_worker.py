@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -166,3 +167,22 @@ def test_any_executor_compiles():
         runner.close()
     kinds = {o.constants["TILE"]: o.kind for o in search.outcomes.values() if isinstance(o, Failed)}
     assert kinds == {2: Kind.COMPILE, 7: Kind.WRONG}
+
+
+def test_a_compilation_that_nobody_waits_for_any_more_ends_quietly(caplog):
+    """A search that ends cancels what is under way: its end is no error in the log."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    def job(_: object) -> object:
+        begun.set()
+        may_end.wait(5.0)
+        raise ValueError("too late")
+
+    with ThreadPoolExecutor(1) as threads:
+        runner = LiveRunner(threads, 1, lambda c: (job, c), Worker(faults.FaultyBench), 5.0)
+        made = runner.start({"TILE": 1})
+        assert begun.wait(5.0)
+        assert made.cancel()
+        may_end.set()
+    runner.close()
+    assert [r for r in caplog.records if r.name == "concurrent.futures"] == []
