@@ -74,6 +74,7 @@ def count_bulk(
     counts = m.recorder.access(op, kind, "global", memory.name, len(positions), size)
     record = counts.record
     record.executions += 1
+    record.requests += 1
     record.elements += len(positions) * copies
     record.bytes += len(positions) * copies * size
     bytes_ = memory.allocation.address + positions * size
@@ -97,6 +98,7 @@ def count_product(m: Machine, op: int, memory: Memory, size: int, elements: int,
     counts = m.recorder.access(op, "wgmma", "shared", memory.name, 0, size)
     record = counts.record
     record.executions += warps
+    record.requests += warps
     record.elements += elements
     record.bytes += elements * size
     wavefronts = -(-elements * size // WAVEFRONT)
@@ -142,6 +144,7 @@ def _add(
     """Count an access of `elements` elements, `offset` behind the first, by the live lanes."""
     if live is not None and not live.any():
         return
+    counts.record.requests += s.warps if live is None else int(live.reshape(-1, WARP).any(1).sum())
     size, shared = ref.dtype.itemsize, ref.memory.space == "shared"
     width = elements * size
     costs = counts.costs.get(width)

@@ -159,7 +159,9 @@ def _thread(number: int) -> str:
 class AccessRecord:
     """Counts of one memory operation over the whole run; sums over warps.
 
-    executions: warps that issued it. elements: elements moved; masked: elements a mask left out.
+    executions: warps that issued it. requests: accesses that the hardware makes of them: none where a
+    mask leaves out all lanes, several where it moves a lane's elements one by one.
+    elements: elements moved; masked: elements a mask left out.
     wavefronts and fewest_wavefronts: shared memory, `None` where the hardware shows no number.
     lines, sectors: 128-byte lines and 32-byte sectors of global memory touched. byte: of shared memory,
     where the first lane accessed first; name: the buffer there, where it is known. spread: an
@@ -172,6 +174,7 @@ class AccessRecord:
     tensor: str = ""
     bytes_per_lane: int = 0
     executions: int = 0
+    requests: int = 0
     elements: int = 0
     masked: int = 0
     bytes: int = 0

@@ -173,7 +173,7 @@ def counts_of(name: str, call: Snapshot) -> Job:
 def access_counts(access: AccessRecord) -> dict[str, Any]:
     """What an operation did, to lay beside machine instructions."""
     place = {"op": access.place.op, "line": access.place.line, "kind": access.kind}
-    names = ("space", "bytes_per_lane", "executions", "wavefronts", "sectors", "elements", "masked")
+    names = ("space", "bytes_per_lane", "requests", "wavefronts", "sectors", "elements", "masked")
     return place | {name: getattr(access, name) for name in names}
 
 
@@ -197,12 +197,12 @@ def totals(result: SimulationResult, warps: int) -> dict[str, int | None]:
         "global_load_sectors": added("global", ("load",), "sectors"),
         "global_store_sectors": added("global", ("store",), "sectors"),
         "global_atomic_sectors": added("global", ("atomic",), "sectors"),
-        "global_load_requests": added("global", ("load",), "executions"),
-        "global_store_requests": added("global", ("store",), "executions"),
-        "shared_load_requests": added("shared", ("load", "matrix"), "executions"),
-        "shared_store_requests": added("shared", ("store",), "executions"),
-        "shared_atomic_requests": added("shared", ("atomic",), "executions"),
-        "global_atomic_requests": added("global", ("atomic",), "executions"),
+        "global_load_requests": added("global", ("load",), "requests"),
+        "global_store_requests": added("global", ("store",), "requests"),
+        "shared_load_requests": added("shared", ("load", "matrix"), "requests"),
+        "shared_store_requests": added("shared", ("store",), "requests"),
+        "shared_atomic_requests": added("shared", ("atomic",), "requests"),
+        "global_atomic_requests": added("global", ("atomic",), "requests"),
         "barriers": warps * sum(b.executions for b in result.barriers),
     }
 

@@ -99,6 +99,60 @@ def test_masked_vectors(make):
     assert [a.elements for a in result.accesses] == [201, 201]
 
 
+@pytest.mark.parametrize(
+    ("length", "requests"), [(256, 2), (201, 3), (200, 2), (128, 1), (127, 4), (0, 0)]
+)
+def test_requests_of_masked_vectors(make, length, requests):
+    """A warp makes one request for its whole vectors, one per element of a cut one, none for no lane."""
+    k = make(
+        """
+  %c4 = arith.constant 4 : index
+  %i = arith.muli %t, %c4 : index
+  %n = arith.subi %na, %i : index
+  %m = vector.create_mask %n : vector<4xi1>
+  %pad = arith.constant dense<9.0> : vector<4xf32>
+  %x = vector.maskedload %a[%i], %m, %pad {alignment = 16 : i64}
+    : memref<?xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  vector.store %x, %out[%i] {alignment = 16 : i64} : memref<?xf32>, vector<4xf32>
+""",
+        TENSORS,
+    )
+    result = k.run(a=data(length), out=np.zeros(256, np.float32))
+    assert result.clean
+    assert [(a.kind, a.executions, a.requests) for a in result.accesses] == [
+        ("load", 2, requests),
+        ("store", 2, 2),
+    ]
+
+
+def test_copies_of_nothing_read_nothing(make):
+    """An asynchronous copy whose lanes all fill with zeros makes no request of global memory."""
+    k = make(
+        """
+  %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index
+  %s = memref.view %smem[%c0][] : memref<512xi8, S> to memref<128xf32, S>
+  %p = arith.cmpi ult, %t, %na : index
+  %n = arith.select %p, %c1, %c0 : index
+  %i = arith.select %p, %t, %c0 : index
+  %k = "nvgpu.device_async_copy"(%s, %t, %a, %i, %n)
+    <{dstElements = 1 : index, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1>}>
+    : (memref<128xf32, S>, index, memref<?xf32>, index, index) -> !nvgpu.device.async.token
+  %g = "nvgpu.device_async_create_group"(%k) : (!nvgpu.device.async.token) -> !nvgpu.device.async.token
+  "nvgpu.device_async_wait"(%g) <{numGroups = 0 : i32}> : (!nvgpu.device.async.token) -> ()
+  %x = memref.load %s[%t] : memref<128xf32, S>
+  memref.store %x, %out[%t] : memref<?xf32>
+""",
+        TENSORS,
+        threads=128,
+        shared=512,
+    )
+    result = k.run(a=data(40) + 1, out=np.full(128, -1, np.float32))
+    assert result.clean
+    assert result.outputs["out"].tolist() == [*range(1, 41), *[0] * 88]
+    counts = {a.kind: (a.executions, a.requests) for a in result.accesses[:2]}
+    assert counts == {"load": (4, 2), "async": (4, 4)}
+
+
 def test_masked_scalars(make):
     """A scalar access under a condition counts the lanes that it leaves out."""
     k = make(
