@@ -25,6 +25,8 @@ def with_shared_names(result: SimulationResult, plan: SharedPlan) -> SimulationR
 def _named_fault(fault: Fault, plan: SharedPlan) -> Fault:
     if fault.tensor != "shared" or len(fault.element) != 1:
         return fault
+    if fault.array is not None:
+        return _left(fault, plan)
     (byte,) = fault.element
     buffers = _buffers_at(byte, plan)
     if byte >= plan.total and plan.buffers:
@@ -34,6 +36,20 @@ def _named_fault(fault: Fault, plan: SharedPlan) -> Fault:
     extents = " x ".join(map(str, buffers[0].shape))
     element = f"{_element(buffers[0], byte)}, where `{buffers[0].name}` has {extents} elements"
     return replace(fault, message=f"{fault.message}: {element}")
+
+
+def _left(fault: Fault, plan: SharedPlan) -> Fault:
+    """A fault of an access that left its array: by the buffer's name and the index in its tile."""
+    assert fault.array is not None
+    start, shape = fault.array
+    found = [b for b in plan.buffers if b.offset == start and math.prod(b.shape) == math.prod(shape)]
+    if len(found) != 1 or fault.message.split(" ", 1)[1].startswith(found[0].name):
+        return fault
+    (buffer,) = found
+    verb = fault.message.split("[", 1)[0].strip()
+    extents = " x ".join(map(str, buffer.shape))
+    place = f"{_indexed(buffer, list(fault.index))}, outside `{buffer.name}` of {extents} elements"
+    return replace(fault, message=f"{verb} {place}")
 
 
 def _named_race(race: Race, plan: SharedPlan) -> Race:
@@ -60,6 +76,11 @@ def _element(buffer: PlacedBuffer, byte: int) -> str:
     for stride in buffer.strides:
         index.append(rest // max(1, stride))
         rest %= max(1, stride)
+    return _indexed(buffer, index)
+
+
+def _indexed(buffer: PlacedBuffer, index: list[int]) -> str:
+    """The element of a buffer's array at an index, as an element of its tile."""
     stage = ""
     if buffer.stages > 1:
         stage = f"[stage {index.pop(0)}]"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -112,10 +112,10 @@ def _buffer(state: ThreadState, op: staged.BufferOp) -> None:
 
 def _alloc_shared(state: ThreadState, op: tile.AllocSharedOp) -> None:
     """The author's array is a view at its planned place."""
-    offset = op.attributes[staged.OFFSET]
+    offset = cast("IntegerAttr[IndexType]", op.attributes[staged.OFFSET]).value.data
     with state.prologue() as b:
-        shift = b.index(offset.value.data)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
-        state.values[op.result] = b.named(b.view(state.memory, shift, op.result.type), op.array.data)
+        view = b.view(state.memory, b.index(offset), op.result.type, offset)
+        state.values[op.result] = b.named(view, op.array.data)
 
 
 def _splat(state: ThreadState, op: tile.SplatOp) -> None:

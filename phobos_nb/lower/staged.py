@@ -22,12 +22,13 @@ from xdsl.irdl import (
 
 from phobos_nb.ir.dialects.tile_memory import Axes, axes_attribute
 from phobos_nb.ir.dialects.tile_types import shared_type
+from phobos_nb.ir.dialects.memref import ARRAY_OFFSET
 from phobos_nb.lower.gemm_plan import GemmPlan
 
 Value = SSAValue | Operation
 MemRef = MemRefType[Attribute]
 
-OFFSET = "phobos.offset"
+OFFSET = ARRAY_OFFSET
 """Where the plan placed an author-managed array, in bytes; an attribute of `tile.alloc_shared`."""
 
 

@@ -23,6 +23,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from phobos_nb.ir.builder import Builder
 from phobos_nb.ir.dialects import gpu, nvgpu, vector
+from phobos_nb.ir.dialects.memref import ARRAY_OFFSET
 from phobos_nb.ir.dialects.shapes import element_of, shape_of
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower.layout_types import byte_width
@@ -58,9 +59,16 @@ class ThreadBuilder(Builder):
 
     # Memory --------------------------------------------------------------------------------------
 
-    def view(self, base: SSAValue, shift: SSAValue, type_: MemRefType[Attribute]) -> SSAValue:
-        """The bytes of `base` from `shift` on as a memref of a static shape."""
-        return self.value(memref.ViewOp(base, shift, [], type_))
+    def view(
+        self, base: SSAValue, shift: SSAValue, type_: MemRefType[Attribute], offset: int
+    ) -> SSAValue:
+        """The bytes of `base` from `shift` on as a memref of a static shape.
+
+        offset: the byte at which the buffer begins of which this is a view, at `shift` or before.
+        """
+        op = memref.ViewOp(base, shift, [], type_)
+        op.attributes[ARRAY_OFFSET] = IntegerAttr(offset, i64)
+        return self.value(op)
 
     def load(self, base: SSAValue, indices: Values) -> SSAValue:
         """One element."""

@@ -166,7 +166,7 @@ class ThreadState:
                 type_ = MemRefType(
                     maker.type_.element_type, extents, memory_space=maker.type_.memory_space
                 )
-                self._views[key] = b.view(self.memory, shift, type_)
+                self._views[key] = b.view(self.memory, shift, type_, maker.byte_offset)
         return self._views[key]
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:

@@ -8,7 +8,13 @@ import numpy as np
 
 from phobos_nb.simulate.clusters import PeerMemory, of_peers
 from phobos_nb.simulate.counting import count_access
-from phobos_nb.simulate.findings import report_conflict, report_lanes, report_unwritten
+from phobos_nb.simulate.findings import (
+    first_marked,
+    report_conflict,
+    report_lanes,
+    report_outside,
+    report_unwritten,
+)
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.memory import POISON
 from phobos_nb.simulate.shadow import under_way
@@ -25,7 +31,7 @@ def locate(
     m: Machine, s: Strand, site: Site, ref: Ref, flat: Value, grid: Ints | None, live: Bools | None
 ) -> Located:
     """Find the addresses of an access and leave out, with a fault, what lies outside the memory."""
-    low, high = ref.memory.bounds(ref.dtype)
+    low, high = ref.bounds
     first, last = (0, 0) if grid is None else span(grid)
     if is_array(flat):
         start, stop = span(ref.offset + flat)
@@ -48,7 +54,7 @@ def _bounded(
     """The part of an access that lies inside its memory; the rest is reported."""
     elements: Any = np.broadcast_to(offset, (s.count,))
     elements = elements if grid is None else elements + grid
-    low, high = ref.memory.bounds(ref.dtype)
+    low, high = ref.bounds
     inside = (elements >= low) & (elements <= high)
     if ref.memory.holes:
         inside &= ref.memory.owns(np.clip(elements, low, high))
@@ -57,20 +63,8 @@ def _bounded(
     outside = ~inside if live is None else ~inside & live
     if not outside.any():
         return live
-    index, lane = _first(outside)
-    element = ref.memory.index_of(int(elements[(*index, lane)]), ref.dtype.itemsize)
-    verb = "reads" if site.kind in ("load", "matrix") else "writes"
-    report_lanes(
-        m,
-        s,
-        "out_of_bounds",
-        site.op,
-        f"{verb} outside {ref.memory.name} at {list(element)}",
-        outside,
-        lane,
-        ref.memory.name,
-        element,
-    )
+    index, lane = first_marked(outside)
+    report_outside(m, s, site, ref, outside, lane, int(elements[(*index, lane)]))
     return inside if live is None else inside & live
 
 
@@ -251,12 +245,3 @@ def poison(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
 def python(value: Any) -> Value:
     """A uniform scalar in the form that values take: Python's for integers and bools."""
     return value.item() if value.dtype.kind in "iub" else value
-
-
-def _first(mask: Bools) -> tuple[tuple[int, ...], int]:
-    """Element index and lane of a marked element, in the lowest lane."""
-    lanes = mask.any(tuple(range(mask.ndim - 1))) if mask.ndim > 1 else mask
-    lane = int(lanes.argmax())
-    column = mask[..., lane]
-    index = np.unravel_index(int(np.asarray(column).argmax()), column.shape) if mask.ndim > 1 else ()
-    return tuple(int(i) for i in index), lane

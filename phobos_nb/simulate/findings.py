@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from phobos_nb.simulate.banks import AccessKind
 from phobos_nb.simulate.clocks import OP_MASK, OP_SHIFT
 from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.memory import Tensor
 from phobos_nb.simulate.records import FaultKind, RaceKind
 from phobos_nb.simulate.shadow import Conflict, in_flight, operation_of
+from phobos_nb.simulate.shared_arrays import SharedArray, left_array
+from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import Bools, Ints, Ref
 
@@ -22,8 +26,14 @@ def report_lanes(
     lane: int,
     tensor: str = "",
     element: tuple[int, ...] = (),
+    index: tuple[int, ...] = (),
+    array: SharedArray | None = None,
 ) -> None:
-    """Record a fault of the marked lanes; `lane` is the position of the one to name."""
+    """Record a fault of the marked lanes; `lane` is the position of the one to name.
+
+    index: of the element in the shared array that an access left.
+    """
+    lanes = bad.reshape(-1, s.count).any(0) & (s.cta == s.cta[lane])
     m.recorder.fault(
         kind,
         op,
@@ -33,14 +43,46 @@ def report_lanes(
         tensor=tensor,
         element=element,
         count=int(bad.sum()),
+        threads=tuple(s.thread[lanes].tolist()),
+        index=index,
+        array=None if array is None else (array.start, array.shape),
     )
+
+
+VERBS: dict[AccessKind, str] = {
+    "load": "reads",
+    "matrix": "reads",
+    "store": "writes",
+    "matrix_store": "writes",
+    "async": "copies to",
+    "atomic": "updates",
+}
+
+
+def report_outside(
+    m: Machine, s: Strand, site: Site, ref: Ref, bad: Bools, lane: int, offset: int
+) -> None:
+    """Record the lanes of an access that leave its memory or array; the one to name does at `offset`."""
+    memory, array, size = ref.memory, ref.array, ref.dtype.itemsize
+    element, index = memory.index_of(offset, size), ()
+    if array is not None:
+        index = array.index_of(offset)
+    if array is not None and not array.holds(index):
+        place = left_array(array.name, array.shape, index)
+    elif isinstance(memory, Tensor):
+        place = left_array(memory.name, memory.shape, element)
+    else:
+        bytes_ = memory.bounds(np.dtype(np.int8))[1] + 1
+        place = f"byte {element[0]}, outside the {bytes_} bytes of {memory.name} memory"
+    text = f"{VERBS[site.kind]} {place}"
+    report_lanes(m, s, "out_of_bounds", site.op, text, bad, lane, memory.name, element, index, array)
 
 
 def report_unwritten(
     m: Machine, s: Strand, op: int, ref: Ref, bad: Bools, units: Ints, unit: int
 ) -> None:
     """Record a read of shared memory that nothing has written."""
-    k, lane = _first(bad)
+    (k,), lane = first_marked(bad)
     element = element_of_unit(ref, s, lane, int(units[k, lane]), unit)
     report_lanes(
         m,
@@ -64,7 +106,7 @@ def report_conflict(
     ops = np.where(conflict.bad, conflict.records >> OP_SHIFT & OP_MASK, -1)
     for other in np.unique(ops[conflict.bad]).tolist():
         chosen = conflict.bad & (ops == other)
-        k, lane = _first(chosen)
+        (k,), lane = first_marked(chosen)
         record = int(conflict.records[k, lane])
         cta, thread = m.owner(record)
         m.recorder.race(
@@ -95,7 +137,10 @@ def element_of_unit(ref: Ref, s: Strand, lane: int, unit: int, size: int) -> tup
     return ref.memory.index_of(offset // ref.dtype.itemsize, ref.dtype.itemsize)
 
 
-def _first(bad: Bools) -> tuple[int, int]:
-    """Unit and lane of a marked entry of [units, lanes], in the lowest lane."""
-    lane = int(bad.any(0).argmax())
-    return int(bad[:, lane].argmax()), lane
+def first_marked(mask: Bools) -> tuple[tuple[int, ...], int]:
+    """Element index and lane of a marked element, in the lowest lane."""
+    lanes = mask.any(tuple(range(mask.ndim - 1))) if mask.ndim > 1 else mask
+    lane = int(lanes.argmax())
+    column = mask[..., lane]
+    index = np.unravel_index(int(np.asarray(column).argmax()), column.shape) if mask.ndim > 1 else ()
+    return tuple(int(i) for i in index), lane

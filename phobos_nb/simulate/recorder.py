@@ -78,13 +78,26 @@ class Recorder:
         tensor: str = "",
         element: tuple[int, ...] = (),
         count: int = 1,
+        threads: tuple[int, ...] = (),
+        index: tuple[int, ...] = (),
+        array: tuple[int, tuple[int, ...]] | None = None,
     ) -> None:
         """Record a fault; a further one of this kind here only raises its count."""
         key = (kind, op, tensor)
         seen = self._faults.get(key)
         if seen is None:
             self._faults[key] = Fault(
-                kind, message, self.places[op], cta, thread, tensor, element, count
+                kind,
+                message,
+                self.places[op],
+                cta,
+                thread,
+                tensor,
+                element,
+                count,
+                threads,
+                index,
+                array,
             )
         else:
             self._faults[key] = replace(seen, count=seen.count + count)

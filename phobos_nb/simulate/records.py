@@ -67,7 +67,9 @@ class Fault:
     """Something the GPU forbids or leaves undefined, at the first thread that did it.
 
     `tensor` and `element` name the memory for accesses (element index in the tensor, or byte
-    offset in shared memory); `count` is how often it happened at this place.
+    offset in shared memory); `count` is how often it happened at this place. `threads` are those of the
+    CTA that did it at once, where that is known. Of an access that left an array of shared memory,
+    `index` is the element's in it and `array` the array's first byte and extents.
     """
 
     kind: FaultKind
@@ -78,6 +80,9 @@ class Fault:
     tensor: str = ""
     element: tuple[int, ...] = ()
     count: int = 1
+    threads: tuple[int, ...] = ()
+    index: tuple[int, ...] = ()
+    array: tuple[int, tuple[int, ...]] | None = None
 
     @property
     def lane(self) -> int:

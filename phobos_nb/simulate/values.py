@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.simulate.memory import Memory
+from phobos_nb.simulate.shared_arrays import SharedArray
 
 Value = Any
 """int | bool | float | NDArray | Ref: only the decoder knows which, from the MLIR type."""
@@ -32,21 +33,73 @@ class Ref:
     """A memref value: where element 0 lies in a memory, in elements of `dtype`.
 
     `offset` counts from the memory's own start (a tensor's index 0, a CTA's shared byte 0) and is an
-    int or [lanes]; `strides` are in elements, one per axis.
+    int or [lanes]; `strides` are in elements, one per axis. `array` is that of shared memory which
+    accesses must not leave, where it is known.
     """
 
-    __slots__ = ("_absolute", "_bits", "_range", "dtype", "memory", "offset", "strides")
+    __slots__ = (
+        "_absolute",
+        "_bits",
+        "_corner",
+        "_range",
+        "array",
+        "dtype",
+        "memory",
+        "offset",
+        "strides",
+    )
 
     def __init__(
-        self, memory: Memory, offset: Value, strides: tuple[Value, ...], dtype: DTypeLike
+        self,
+        memory: Memory,
+        offset: Value,
+        strides: tuple[Value, ...],
+        dtype: DTypeLike,
+        array: SharedArray | None = None,
     ) -> None:
         self.memory = memory
         self.offset = offset
         self.strides = strides
         self.dtype = dtype
+        self.array = array
+        self._corner: tuple[Value, ...] | None = None
         self._range: tuple[int, int] | None = None
         self._absolute: Value = None
         self._bits: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The array's or the tensor's name; "" of a shared array whose name is not known."""
+        if self.memory.space == "shared":
+            return "" if self.array is None else self.array.name
+        return self.memory.name
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """First and last element that may be touched, counted from the memory's own start."""
+        return self.memory.bounds(self.dtype) if self.array is None else self.array.bounds
+
+    def corner_at(self, axis: int) -> Value:
+        """The index in its array, on one axis, of element 0: see Note [Views at a thread's place]."""
+        if self._corner is None:
+            self._corner = self._find_corner()
+        return self._corner[axis] if self._corner else 0
+
+    def corner_span(self, axis: int) -> tuple[int, int]:
+        """Smallest and largest `corner_at` over the lanes."""
+        if self.array is None or self.range == (self.array.bounds[0],) * 2:
+            return 0, 0
+        return span(self.corner_at(axis))
+
+    def _find_corner(self) -> tuple[Value, ...]:
+        if self.array is None:
+            return ()
+        rest: Value = self.offset - self.array.bounds[0]
+        corner: list[Value] = []
+        for stride in self.array.strides:
+            corner.append(rest // stride)
+            rest = rest % stride
+        return tuple(corner)
 
     @property
     def range(self) -> tuple[int, int]:
@@ -71,7 +124,7 @@ class Ref:
 
     def moved(self, step: Value, strides: tuple[Value, ...]) -> Ref:
         """The same memory `step` elements further on."""
-        moved = Ref(self.memory, self.offset + step, strides, self.dtype)
+        moved = Ref(self.memory, self.offset + step, strides, self.dtype, self.array)
         if self._range is not None and isinstance(step, int):
             moved._range = (self._range[0] + step, self._range[1] + step)
         return moved
@@ -91,7 +144,7 @@ def take(value: Value, lanes: Ints, count: int) -> Value:
     """The part of a value that belongs to some of a strand's `count` lanes."""
     if isinstance(value, Ref):
         strides = tuple(take(s, lanes, count) for s in value.strides)
-        return Ref(value.memory, take(value.offset, lanes, count), strides, value.dtype)
+        return Ref(value.memory, take(value.offset, lanes, count), strides, value.dtype, value.array)
     if is_array(value) and value.shape[-1] == count:
         return value[..., lanes]
     return value
@@ -109,7 +162,7 @@ def choose(condition: Bools, yes: Value, no: Value, dtype: DTypeLike | None) -> 
         pairs = zip(yes.strides, no.strides, strict=True)
         strides = tuple(choose(condition, a, b, np.dtype(np.int64)) for a, b in pairs)
         offset = choose(condition, yes.offset, no.offset, np.dtype(np.int64))
-        return Ref(yes.memory, offset, strides, yes.dtype)
+        return Ref(yes.memory, offset, strides, yes.dtype, yes.array if yes.array == no.array else None)
     if not is_array(yes) and not is_array(no) and same(yes, no):
         return yes
     return np.where(condition, np.asarray(yes, dtype), np.asarray(no, dtype))

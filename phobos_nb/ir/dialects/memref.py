@@ -23,6 +23,8 @@ from phobos_nb.ir.dialects import arith
 from phobos_nb.ir.dialects.shapes import is_float, require
 
 Value = SSAValue | Operation
+ARRAY_OFFSET = "phobos.offset"
+"""An attribute of views of shared memory: the byte at which the buffer begins that is looked at."""
 
 
 @irdl_op_definition

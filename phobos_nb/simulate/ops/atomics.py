@@ -11,10 +11,10 @@ from xdsl.ir import Operation
 
 from phobos_nb.ir.atomic_kinds import AtomicKind
 from phobos_nb.ir.dialects.memref import GenericAtomicRMWOp
-from phobos_nb.simulate.access import locate, poison, watch_write
+from phobos_nb.simulate.access import poison, watch_write
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.numerics import in_f32, maximum, minimum
-from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.extents import indices_of, reach
 from phobos_nb.simulate.ops.integers import unsigned
 from phobos_nb.simulate.program import Decoder, Step, UnknownOperation, element_dtype
 from phobos_nb.simulate.site import Site
@@ -55,15 +55,16 @@ def atomic_row(d: Decoder, op: Operation) -> Step:
     """Read, update and write; every lane gets what was there before its own turn."""
     assert isinstance(op, memref.AtomicRMWOp)
     site = Site(d.op, "atomic", ())
+    indices = indices_of(d, op.memref, op.indices)
     d.touch(op.memref.type)
-    value, base, indices = d.slot(op.value), d.slot(op.memref), d.slots(op.indices)
+    value, base = d.slot(op.value), d.slot(op.memref)
     r, dtype = d.slot(op.result), element_dtype(op.memref.type)
     update = update_of(op.kind.value.data, dtype)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), None, s.mask)
+        where = reach(m, s, site, ref, indices, None, s.mask)
         watch_write(m, s, site, ref, where, atomic=True)
         lanes = np.arange(s.count) if where.live is None else np.flatnonzero(where.live)
         positions = np.broadcast_to(where.at, (s.count,))[lanes]
@@ -81,15 +82,16 @@ def swap_row(d: Decoder, op: Operation) -> Step:
     if op.swap is None:
         raise UnknownOperation("memref.generic_atomic_rmw other than compare-and-swap")
     site = Site(d.op, "atomic", ())
+    indices = indices_of(d, op.memref, op.indices)
     d.touch(op.memref.type)
-    base, indices = d.slot(op.memref), d.slots(op.indices)
+    base = d.slot(op.memref)
     compare, value = (d.slot(x) for x in op.swap)
     r, dtype = d.slot(op.result), element_dtype(op.memref.type)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), None, s.mask)
+        where = reach(m, s, site, ref, indices, None, s.mask)
         watch_write(m, s, site, ref, where, atomic=True)
         lanes = np.arange(s.count) if where.live is None else np.flatnonzero(where.live)
         positions = np.broadcast_to(where.at, (s.count,))[lanes]

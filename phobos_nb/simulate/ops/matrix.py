@@ -8,15 +8,15 @@ import numpy as np
 from xdsl.ir import Operation
 
 from phobos_nb.ir.dialects.nvgpu import LdMatrixOp, MmaSyncOp
-from phobos_nb.simulate.access import locate, watch_read
+from phobos_nb.simulate.access import watch_read
 from phobos_nb.simulate.fragments import Fragment, accumulator, matrix_tile, operand_a, operand_b
 from phobos_nb.simulate.machine import Machine
-from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.extents import indices_of, reach
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
-from phobos_nb.simulate.site import Site
+from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.tensor_cores import multiply_accumulate
-from phobos_nb.simulate.values import Array, DTypeLike, Ref
+from phobos_nb.simulate.values import Array, Bools, DTypeLike, Ref
 from phobos_nb.simulate.whole_warps import check_whole_warps
 
 TF32_MASK = np.uint32(0xFFFFE000)
@@ -29,7 +29,8 @@ def _load_matrix(d: Decoder, op: Operation) -> Step:
     row_elements, per, tiles = 16 // dtype.itemsize, 4 // dtype.itemsize, op.tiles.value.data
     site = Site(d.op, "matrix", (row_elements,), row_elements)
     d.touch(op.src.type)
-    base, indices, r = d.slot(op.src), d.slots(op.indices), d.slot(op.result)
+    indices = indices_of(d, op.src, op.indices, (row_elements,))
+    base, r = d.slot(op.src), d.slot(op.result)
     tile = matrix_tile(per, transpose=bool(op.transpose.value.data))
     ramp = np.arange(row_elements, dtype=np.int64)[:, None]
     lane = np.arange(WARP)
@@ -40,8 +41,9 @@ def _load_matrix(d: Decoder, op: Operation) -> Step:
         ref: Ref = v[base]
         gives = np.tile(lane < 8 * tiles, s.count // WARP)
         live = gives if s.mask is None else gives & s.mask
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), ramp, None if live.all() else live)
+        where = reach(m, s, site, ref, indices, ramp, None if live.all() else live)
         watch_read(m, s, site, ref, where)
+        live = whole(s, where)
         addresses = np.where(live, np.broadcast_to(where.at, (s.count,)), 0).reshape(-1, WARP)
         source = 8 * np.arange(tiles)[:, None, None] + tile.rows
         positions = addresses[:, source] + tile.columns
@@ -49,6 +51,12 @@ def _load_matrix(d: Decoder, op: Operation) -> Step:
         v[r] = np.moveaxis(values, 0, 2).reshape(tiles, per, s.count)
 
     return step
+
+
+def whole(s: Strand, where: Located) -> Bools:
+    """The lanes whose part of an access takes place from end to end."""
+    live = True if where.live is None else where.live
+    return np.broadcast_to(live, (s.count,)) if np.ndim(live) < 2 else np.asarray(live).all(0)
 
 
 def gather(matrix: Array, fragment: Fragment) -> Array:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from phobos_nb.simulate.access import load, locate, store
+from phobos_nb.ir.dialects.memref import ARRAY_OFFSET
+from phobos_nb.simulate.access import load, store
 from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.memory import PrivateMemory
-from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.atomics import atomic_row, swap_row
 from phobos_nb.simulate.ops.common import alias, lanes_of, static_shape
+from phobos_nb.simulate.ops.extents import indices_of, reach
 from phobos_nb.simulate.program import Decoder, Row, Step, UnknownOperation, element_dtype
-from phobos_nb.simulate.site import Located, Site
+from phobos_nb.simulate.shared_arrays import SharedArray
+from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
-from phobos_nb.simulate.values import Ref, Value, span
+from phobos_nb.simulate.values import Ref, Value, is_array
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -66,6 +67,7 @@ def _view(d: Decoder, op: Operation) -> Step:
     if DYNAMIC_INDEX in shape:
         raise UnknownOperation("memref.view of a shape that is not static")
     strides = row_major(shape)
+    array_at = _arrays(op, shape, dtype.itemsize)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
@@ -76,9 +78,22 @@ def _view(d: Decoder, op: Operation) -> Step:
             if bad.any():
                 text = f"a view of {dtype} begins at a byte that is no multiple of {dtype.itemsize}"
                 report_lanes(m, s, "misaligned", index, text, bad, int(bad.argmax()), "shared")
-        v[r] = Ref(v[source].memory, offset // dtype.itemsize, strides, dtype)
+        v[r] = Ref(v[source].memory, offset // dtype.itemsize, strides, dtype, array_at(m, offset))
 
     return step
+
+
+def _arrays(
+    op: memref.ViewOp, shape: tuple[int, ...], itemsize: int
+) -> Callable[[Machine, Value], SharedArray | None]:
+    """From a view's byte offset to the array that it shows, see Note [Views at a thread's place]."""
+    known, name = op.attributes.get(ARRAY_OFFSET), op.result.name_hint or ""
+
+    def array_at(m: Machine, offset: Value) -> SharedArray | None:
+        start = known.value.data if isinstance(known, IntegerAttr) else offset
+        return None if is_array(start) else SharedArray(start, shape, itemsize, m.shared.bytes, name)
+
+    return array_at
 
 
 def _mixed(
@@ -150,47 +165,16 @@ def _dim(d: Decoder, op: Operation) -> Step:
     return step
 
 
-def _within(
-    m: Machine, s: Strand, site: Site, ref: Ref, where: Located, axes: Sequence[tuple[int, int]]
-) -> Located:
-    """The part of an access to shared memory that lies inside its array; the rest is reported.
-
-    axes: slot of the index and extent of each. Behind its array a CTA may find another, or unused bytes.
-    """
-    values = s.values
-    spans = [(*span(values[slot]), extent) for slot, extent in axes]
-    if ref.memory is not m.shared or all(low >= 0 and high < n for low, high, n in spans):
-        return where
-    bad = np.ones(s.count, np.bool_) if where.live is None else where.live.copy()
-    bad &= np.logical_or.reduce([lanes_of((values[i] < 0) | (values[i] >= n), s) for i, n in axes])
-    if not bad.any():
-        return where
-    lane = int(bad.argmax())
-    index = [int(np.broadcast_to(values[slot], s.count)[lane]) for slot, _ in axes]
-    extents = " x ".join(str(extent) for _, extent in axes)
-    verb = "reads" if site.kind == "load" else "writes"
-    text = f"{verb} outside a shared array of {extents} elements at {index}"
-    report_lanes(m, s, "out_of_bounds", site.op, text, bad, lane, "shared")
-    return replace(where, live=~bad if where.live is None else where.live & ~bad)
-
-
-def _axes(d: Decoder, indices: Sequence[SSAValue], memory: SSAValue) -> list[tuple[int, int]]:
-    """Slot and extent of each index, for a shape that is static."""
-    shape = static_shape(memory.type)
-    return [] if DYNAMIC_INDEX in shape else list(zip(d.slots(indices), shape, strict=True))
-
-
 def _load(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, memref.LoadOp)
-    site, axes = Site(d.op, "load", ()), _axes(d, op.indices, op.memref)
+    site, indices = Site(d.op, "load", ()), indices_of(d, op.memref, op.indices)
     d.touch(op.memref.type)
-    base, indices, r = d.slot(op.memref), d.slots(op.indices), d.slot(op.res)
+    base, r = d.slot(op.memref), d.slot(op.res)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), None, s.mask)
-        where = _within(m, s, site, ref, where, axes)
+        where = reach(m, s, site, ref, indices, None, s.mask)
         v[r] = load(m, s, site, ref, where)
 
     return step
@@ -198,15 +182,14 @@ def _load(d: Decoder, op: Operation) -> Step:
 
 def _store(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, memref.StoreOp)
-    site, axes = Site(d.op, "store", ()), _axes(d, op.indices, op.memref)
+    site, indices = Site(d.op, "store", ()), indices_of(d, op.memref, op.indices)
     d.touch(op.memref.type)
-    value, base, indices = d.slot(op.value), d.slot(op.memref), d.slots(op.indices)
+    value, base = d.slot(op.value), d.slot(op.memref)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), None, s.mask)
-        where = _within(m, s, site, ref, where, axes)
+        where = reach(m, s, site, ref, indices, None, s.mask)
         store(m, s, site, ref, where, v[value])
 
     return step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from phobos_nb.ir.dialects.nvgpu import (
     DeviceAsyncCreateGroupOp,
     DeviceAsyncWaitOp,
 )
-from phobos_nb.simulate.access import load, locate
+from phobos_nb.simulate.access import load
 from phobos_nb.simulate.copies import commit, issue, wait
 from phobos_nb.simulate.counting import mark_spread
 from phobos_nb.simulate.machine import Machine
-from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.bulk import BULK_ROWS
-from phobos_nb.simulate.ops.matrix import MATRIX_ROWS
+from phobos_nb.simulate.ops.extents import indices_of, reach
+from phobos_nb.simulate.ops.matrix import MATRIX_ROWS, whole
 from phobos_nb.simulate.ops.mbarrier import MBARRIER_ROWS
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Located, Site
@@ -36,8 +37,8 @@ def _copy(d: Decoder, op: Operation) -> Step:
     d.touch(op.dst.type)
     source = Site(d.op, "load", (n,), n)
     target = Site(d.op, "async", (n,), n)
-    dst, dst_indices = d.slot(op.dst), d.slots(op.dst_indices)
-    src, src_indices = d.slot(op.src), d.slots(op.src_indices)
+    dst, dst_indices = d.slot(op.dst), indices_of(d, op.dst, op.dst_indices, (n,))
+    src, src_indices = d.slot(op.src), indices_of(d, op.src, op.src_indices, (n,))
     given = None if op.src_elements is None else d.slot(op.src_elements)
     token, dtype = d.slot(op.token), element_dtype(op.dst.type)
     ramp = np.arange(n, dtype=np.int64)[:, None]
@@ -52,10 +53,12 @@ def _copy(d: Decoder, op: Operation) -> Step:
             live, fill = ramp < v[given], np.zeros((n, 1), dtype)
             live = np.broadcast_to(live, (n, s.count)) if s.mask is None else live & s.mask
             live = None if live.all() else live
-        where = locate(m, s, source, from_, flat_index(from_, v, src_indices), ramp, live)
+        where = reach(m, s, source, from_, src_indices, ramp, live)
         data: Any = load(m, s, source, from_, where, fill=fill)
         to: Ref = v[dst]
-        there = locate(m, s, target, to, flat_index(to, v, dst_indices), ramp, s.mask)
+        there = reach(m, s, target, to, dst_indices, ramp, s.mask)
+        if there.live is not None:
+            there = replace(there, live=whole(s, there))
         issue(m, s, target, to, there, data)
         if narrow and not _neighbours(s, where):
             mark_spread(m, target, to)

@@ -6,11 +6,11 @@ import numpy as np
 from xdsl.ir import Operation
 
 from phobos_nb.ir.dialects.matrix_moves import MovMatrixOp, StMatrixOp
-from phobos_nb.simulate.access import locate, watch_write
+from phobos_nb.simulate.access import watch_write
 from phobos_nb.simulate.fragments import matrix_tile
 from phobos_nb.simulate.machine import Machine
-from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.common import static_shape
+from phobos_nb.simulate.ops.extents import indices_of, reach
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import WARP, Strand
@@ -30,7 +30,8 @@ def _store_matrix(d: Decoder, op: Operation) -> Step:
     tiles = static_shape(op.value.type)[0]
     site = Site(d.op, "matrix_store", (ROW,), ROW)
     d.touch(op.dst.type)
-    value, base, indices = d.slot(op.value), d.slot(op.dst), d.slots(op.indices)
+    indices = indices_of(d, op.dst, op.indices, (ROW,))
+    value, base = d.slot(op.value), d.slot(op.dst)
     tile = matrix_tile(PER, transpose=bool(op.transpose.value.data))
     ramp = np.arange(ROW, dtype=np.int64)[:, None]
     gives = np.arange(WARP) < ROW * tiles
@@ -40,7 +41,7 @@ def _store_matrix(d: Decoder, op: Operation) -> Step:
         check_whole_warps(m, s, site.op, "stmatrix")
         ref: Ref = v[base]
         live = np.tile(gives, warps) if s.mask is None else np.tile(gives, warps) & s.mask
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), ramp, None if live.all() else live)
+        where = reach(m, s, site, ref, indices, ramp, None if live.all() else live)
         rows = np.zeros((warps, tiles * ROW, ROW), dtype)
         held = np.broadcast_to(v[value], (tiles, PER, s.count)).reshape(tiles, PER, warps, WARP)
         for t in range(tiles):

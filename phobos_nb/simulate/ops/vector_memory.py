@@ -7,11 +7,11 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from phobos_nb.ir.dialects.vector_memory import LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp
-from phobos_nb.simulate.access import load, locate, store
+from phobos_nb.simulate.access import load, store
 from phobos_nb.simulate.banks import AccessKind
 from phobos_nb.simulate.machine import Machine
-from phobos_nb.simulate.ops.addresses import flat_index
 from phobos_nb.simulate.ops.common import static_shape
+from phobos_nb.simulate.ops.extents import indices_of, reach
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
@@ -45,14 +45,15 @@ def _grids(rank: int, shape: tuple[int, ...]) -> tuple[Ints, bool]:
 def _load(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, LoadOp)
     site = _site(d, "load", op.base, op.result, op.alignment)
-    base, indices, r = d.slot(op.base), d.slots(op.indices), d.slot(op.result)
-    ramp, simple = _grids(len(indices), site.shape)
+    base, r = d.slot(op.base), d.slot(op.result)
+    indices = indices_of(d, op.base, op.indices, site.shape)
+    ramp, simple = _grids(len(indices.slots), site.shape)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
         grid = ramp if simple else element_grid(ref, site.shape)
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), grid, s.mask)
+        where = reach(m, s, site, ref, indices, grid, s.mask)
         v[r] = load(m, s, site, ref, where)
 
     return step
@@ -61,14 +62,15 @@ def _load(d: Decoder, op: Operation) -> Step:
 def _store(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, StoreOp)
     site = _site(d, "store", op.base, op.vector, op.alignment)
-    value, base, indices = d.slot(op.vector), d.slot(op.base), d.slots(op.indices)
-    ramp, simple = _grids(len(indices), site.shape)
+    value, base = d.slot(op.vector), d.slot(op.base)
+    indices = indices_of(d, op.base, op.indices, site.shape)
+    ramp, simple = _grids(len(indices.slots), site.shape)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
         grid = ramp if simple else element_grid(ref, site.shape)
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), grid, s.mask)
+        where = reach(m, s, site, ref, indices, grid, s.mask)
         store(m, s, site, ref, where, v[value])
 
     return step
@@ -84,15 +86,16 @@ def _live(mask: Bools, s: Strand) -> Bools | None:
 def _masked_load(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, MaskedLoadOp)
     site = _site(d, "load", op.base, op.result, op.alignment)
-    base, indices, r = d.slot(op.base), d.slots(op.indices), d.slot(op.result)
+    base, r = d.slot(op.base), d.slot(op.result)
     mask, other = d.slot(op.mask), d.slot(op.pass_thru)
-    ramp, _ = _grids(len(indices), site.shape)
+    indices = indices_of(d, op.base, op.indices, site.shape)
+    ramp, _ = _grids(len(indices.slots), site.shape)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
         live = _live(v[mask], s)
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), ramp, live)
+        where = reach(m, s, site, ref, indices, ramp, live)
         v[r] = load(m, s, site, ref, where, fill=v[other])
 
     return step
@@ -101,15 +104,16 @@ def _masked_load(d: Decoder, op: Operation) -> Step:
 def _masked_store(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, MaskedStoreOp)
     site = _site(d, "store", op.base, op.value, op.alignment)
-    value, base, indices = d.slot(op.value), d.slot(op.base), d.slots(op.indices)
+    value, base = d.slot(op.value), d.slot(op.base)
     mask = d.slot(op.mask)
-    ramp, _ = _grids(len(indices), site.shape)
+    indices = indices_of(d, op.base, op.indices, site.shape)
+    ramp, _ = _grids(len(indices.slots), site.shape)
 
     def step(m: Machine, s: Strand) -> None:
         v = s.values
         ref: Ref = v[base]
         live = _live(v[mask], s)
-        where = locate(m, s, site, ref, flat_index(ref, v, indices), ramp, live)
+        where = reach(m, s, site, ref, indices, ramp, live)
         store(m, s, site, ref, where, v[value])
 
     return step

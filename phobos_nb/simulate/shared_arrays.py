@@ -1,0 +1,57 @@
+"""Arrays in a CTA's shared memory: an access through one must not leave it, whatever lies behind.
+
+Note [Views at a thread's place]
+Generated code looks at a buffer from the thread's own first element, so that all slots are constants:
+the view's box then runs past the buffer though no access does. Such a `memref.view` has the attribute
+`phobos.offset`, the byte at which the buffer itself begins. A view without it begins its array where all
+lanes begin at one byte; else only its box is known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+UNNAMED = "a shared array"
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """An array from byte `start` of a CTA's `memory` bytes on, row-major; `name` where it is known."""
+
+    start: int
+    shape: tuple[int, ...]
+    itemsize: int
+    memory: int
+    name: str = ""
+
+    @cached_property
+    def bounds(self) -> tuple[int, int]:
+        """First and last element that exist, counted in elements from the CTA's first byte."""
+        first = self.start // self.itemsize
+        return first, min(first + math.prod(self.shape), self.memory // self.itemsize) - 1
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """Elements from one index of an axis to the next."""
+        return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
+
+    def index_of(self, offset: int) -> tuple[int, ...]:
+        """The index of the element `offset` elements from the CTA's first byte."""
+        rest, index = offset - self.bounds[0], list[int]()
+        for stride in self.strides:
+            index.append(rest // stride)
+            rest %= stride
+        return tuple(index)
+
+    def holds(self, index: tuple[int, ...]) -> bool:
+        """Whether an index lies within the extents."""
+        return all(0 <= i < n for i, n in zip(index, self.shape, strict=True))
+
+
+def left_array(name: str, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
+    """How to say that an access of an element left its array."""
+    extents = " x ".join(map(str, shape))
+    array = f"`{name}`" if name else UNNAMED
+    return f"{name}[{', '.join(map(str, index))}], outside {array} of {extents} elements"
