@@ -148,10 +148,9 @@ class Body:
 
     def descriptor_at_start(self, name: str) -> SSAValue:
         """A descriptor from a tensor, relative to the start of shared memory."""
+        assert self.shared is not None
         zero = self.b.index(0)
-        start = self.b.value(
-            WgmmaDescriptorOp(self.view("i8", [16]), [zero], leading=0, stride=0, swizzle=0)
-        )
+        start = self.b.value(WgmmaDescriptorOp(self.shared, [zero], leading=0, stride=0, swizzle=0))
         return self.b.addi(start, self.b.value(memref.LoadOp.get(self.tensors[name], [zero])))
 
     def barrier(self) -> None:

@@ -20,9 +20,9 @@ from xdsl.irdl import (
     result_def,
 )
 
+from phobos_nb.ir.dialects.memref import ARRAY_OFFSET
 from phobos_nb.ir.dialects.tile_memory import Axes, axes_attribute
 from phobos_nb.ir.dialects.tile_types import shared_type
-from phobos_nb.ir.dialects.memref import ARRAY_OFFSET
 from phobos_nb.lower.gemm_plan import GemmPlan
 
 Value = SSAValue | Operation

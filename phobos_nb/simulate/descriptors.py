@@ -98,15 +98,20 @@ class Placed:
     size: int
 
     @property
+    def start(self) -> int:
+        """The first byte that it reads."""
+        return _placed(self)[2]
+
+    @property
     def end(self) -> int:
         """One past the last byte that it reads."""
         return _placed(self)[1]
 
 
 @lru_cache(maxsize=256)
-def _placed(p: Placed, /) -> tuple[Ints, int]:
+def _placed(p: Placed, /) -> tuple[Ints, int, int]:
     found = addresses(Descriptor.of(p.bits), (p.rows, p.depth), p.itemsize, mn_major=p.mn_major)
-    return np.minimum(found, p.size - p.itemsize), int(found.max()) + p.itemsize
+    return np.minimum(found, p.size - p.itemsize), int(found.max()) + p.itemsize, int(found.min())
 
 
 def addresses_in(p: Placed) -> Ints:

@@ -90,8 +90,8 @@ class Fault:
         return self.thread % 32
 
     def __str__(self) -> str:
-        often = counted(self.count, "time")
-        return f"{self.message} ({self.place}, CTA {self.cta}, thread {self.thread}, {often})"
+        who, often = _who(self.threads or (self.thread,)), counted(self.count, "time")
+        return f"{self.message} ({self.place}, CTA {self.cta}, {who}, {often})"
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,30 @@ class Race:
             )
         often = counted(self.count, "time")
         return f"{self.kind} on {self.where}: {second} and {first}{ctas} ({often})"
+
+
+SHOWN = 6
+"""Runs of threads that a finding's text lists."""
+
+
+def _who(threads: Sequence[int]) -> str:
+    """One thread by warp and lane, several as runs of lanes of each warp."""
+    if len(threads) == 1:
+        return _thread(threads[0])
+    runs: list[list[int]] = []
+    for thread in sorted(threads):
+        if runs and thread == runs[-1][1] + 1 and thread % 32:
+            runs[-1][1] = thread
+        else:
+            runs.append([thread, thread])
+    shown = [_run(*run) for run in runs[:SHOWN]]
+    more = f" and {len(runs) - SHOWN} more runs" if len(runs) > SHOWN else ""
+    return f"{len(threads)} threads: {', '.join(shown)}{more}"
+
+
+def _run(first: int, last: int) -> str:
+    lanes = f"lane {first % 32}" if first == last else f"lanes {first % 32}-{last % 32}"
+    return f"warp {first // 32} {lanes}"
 
 
 def _thread(number: int) -> str:

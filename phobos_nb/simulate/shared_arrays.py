@@ -45,6 +45,20 @@ class SharedArray:
             rest %= stride
         return tuple(index)
 
+    @property
+    def described(self) -> str:
+        """Name and extents."""
+        return described(self.name, self.shape)
+
+    @property
+    def span(self) -> str:
+        """Its bytes."""
+        return f"{self.start} to {self.start + math.prod(self.shape) * self.itemsize - 1}"
+
+    def covers(self, start: int, end: int) -> bool:
+        """Whether the bytes from `start` to before `end` are its own."""
+        return self.start <= start and end <= self.start + math.prod(self.shape) * self.itemsize
+
     def holds(self, index: tuple[int, ...]) -> bool:
         """Whether an index lies within the extents."""
         return all(0 <= i < n for i, n in zip(index, self.shape, strict=True))
@@ -52,6 +66,11 @@ class SharedArray:
 
 def left_array(name: str, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
     """How to say that an access of an element left its array."""
-    extents = " x ".join(map(str, shape))
+    return f"{name}[{', '.join(map(str, index))}], outside {described(name, shape)}"
+
+
+def described(name: str, shape: tuple[int, ...]) -> str:
+    """An array by its name, if it is known, and its extents."""
+    extents = " x ".join(map(str, shape)) or "1"
     array = f"`{name}`" if name else UNNAMED
-    return f"{name}[{', '.join(map(str, index))}], outside {array} of {extents} elements"
+    return f"{array} of {extents} element{'' if extents == '1' else 's'}"

@@ -75,6 +75,13 @@ class Ref:
         return self.memory.name
 
     @property
+    def described(self) -> str:
+        """What accesses through it must not leave, in words that follow the memory's name."""
+        if self.array is not None:
+            return self.array.described
+        return "it"
+
+    @property
     def bounds(self) -> tuple[int, int]:
         """First and last element that may be touched, counted from the memory's own start."""
         return self.memory.bounds(self.dtype) if self.array is None else self.array.bounds

@@ -22,7 +22,7 @@ def test_the_simulator_names_array_and_element() -> None:
     """Thread 64 writes s[8, 0] of an 8 x 8 array."""
     (kernel,) = ph.compile(OUTSIDE)
     (fault,) = kernel.simulate(np.zeros(128, np.float32)).faults
-    assert "s[8, 0], where `s` has 8 x 8 elements" in fault.message
+    assert fault.message == "writes s[8, 0], outside `s` of 8 x 8 elements"
     assert (fault.thread, fault.count) == (64, 64)
 
 

@@ -1,38 +1,45 @@
-"""An assembler for small thread-level kernels, one operation a line, and how they are judged.
+"""Small thread-level kernels in an assembler of one operation a line, kept in `programs/*.txt`.
 
-    shared s f32 64          a shared array (also 4x16; `at 128`: its byte; `first 64x4`: from a thread's base)
+In a file, `== name | option | ...` begins a program. Options: `finds KIND or KIND` (what has to be said
+of it; nothing where it is missing), `threads 32` (64), `grid 2` (1), `alias a out` (tensors that are
+one array), `shifted a` (a tensor that begins 4 bytes behind a boundary). Lines:
+
+    shared s f32 64          a shared array (also 4x16; `at 128`: its byte; `at x`: from a thread's byte)
     tensor h f16 256         a tensor that is written and read; `a` and `out` (f32), `n` (i32) are there
     i = t + 1                index, integer and float arithmetic by the type of the operands
     one = f32 1.0            a constant; f32x4 for a vector; `x = float i`, `x = int i` of an index
-    x = s[i]  s[i] = x       scalars; `v = vec4 s[i]`, `vec s[i] = v` vectors; `vec4/4`: aligned to 4 bytes
+    x = s[i]  s[i] = x       scalars; `v = vec4 s[i]`, `vec s[i] = v` vectors; `vec4/4`: 4 bytes aligned
     y = add s[i] x           an atomic: add, max, assign
     copy s[i] a[j] 4         cp.async of elements; `commit`; `wait 1`
     m = ldmatrix2 s[i, j]    matrices
-    if p .. else .. end      branches; `for k = lo hi step .. end`; `while x < y` is raw text
+    if p .. else .. end      branches; `for k = lo hi step .. end`
     barrier, named 1 64, arrived 1 64, warp (bar.warp.sync of the whole warp), warp 15
 
-A line with " : " is MLIR as it stands. Lines that end in ! are those that a finding has
-to name: the two of a race, the one of a fault.
+A line with " : " is MLIR as it stands. Lines that end in ! are those that a finding has to name:
+the two of a race, the one of a fault.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tests.async_text import kernel, op
 
+PROGRAMS = Path(__file__).parent / "programs"
 PRELUDE = [
     *("lane = t % 32", "warpid = t / 32", "t4 = t * 4", "ti = int t", "f = float ti", "bi = int b"),
     *("fb = float bi", "o = t ^ 63", "next = t + 1", "one = f32 1.0", "zero = f32 0.0"),
     *("bt = b * 64", "g = bt + t"),
 ]
-"""What every program may use: `o` is a thread of the other warp, `g` the thread's number in the grid."""
+"""What every program may use: `o` is a thread of the other warp, `g` the thread in the grid."""
+GROUP = '"nvgpu.device_async_create_group"() : () -> !nvgpu.device.async.token'
 SIZES = {"i8": 1, "f16": 2, "f32": 4, "i32": 4, "f64": 8, "i64": 8}
-NUMPY = {"i8": "int8", "f16": "float16", "f32": "float32", "i32": "int32", "f64": "float64", "i64": "int64"}
+NUMPY = {"i8": "int8", "f16": "float16", "f32": "float32", "i32": "int32"}
 TENSORS = {"a": ("f32", 256), "out": ("f32", 256), "n": ("i32", 256)}
 INDEX = {"+": "addi", "-": "subi", "*": "muli", "/": "divui", "%": "remui", "&": "andi", "^": "xori"}
 INDEX |= {"<<": "shli", ">>": "shrui"}
@@ -61,7 +68,6 @@ class Buffer:
 class Assembler:
     """Turns lines into the text of a body; knows the types of names."""
 
-    threads: int
     buffers: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
     tensors: dict[str, tuple[str, int]] = field(default_factory=lambda: dict(TENSORS))
     types: dict[str, str] = field(default_factory=lambda: {"t": "index", "b": "index"})
@@ -74,7 +80,7 @@ class Assembler:
         self.buffers.update({n: Buffer(d, None) for n, (d, _) in self.tensors.items()})
         start = [self._op(x).replace("@@", "") for x in PRELUDE]
         if "wait" in text:
-            start.append('%group0 = "nvgpu.device_async_create_group"() : () -> !nvgpu.device.async.token')
+            start.append(f"%group0 = {GROUP}")
         lines = [self._located(n, x) for n, x in enumerate(text.strip("\n").splitlines(), 1)]
         views = "".join(v.replace("SIZE", str(self.shared)) for v in self.views)
         return views + "\n".join([*start, *lines])
@@ -89,15 +95,16 @@ class Assembler:
 
     def _op(self, line: str) -> str:
         words = line.split()
-        rule = getattr(self, f"_{re.sub(r'[^a-z]', '', words[0])}_", None) if words[1:2] != ["="] else None
-        if rule:
+        rule = getattr(self, f"_{words[0]}_", None)
+        if rule and words[1:2] != ["="]:
             return rule(*words[1:])
         if found := re.fullmatch(r"vec(?:/(\d+))? (\w+)\[(.*)\] = (\w+)", line):
             align, name, index, value = found.groups()
             return self._vector_store(name, index, value, align)
         if found := re.fullmatch(r"(\w+)\[(.*)\] = (\w+)", line):
             name, index, value = found.groups()
-            return f"memref.store %{value}, %{name}[{self._indices(index)}] : {self.buffers[name].type}@@"
+            place = f"%{name}[{self._indices(index)}] : {self.buffers[name].type}"
+            return f"memref.store %{value}, {place}@@"
         name, expression = line.split(" = ", 1)
         return self._assign(name, expression)
 
@@ -129,7 +136,8 @@ class Assembler:
         if at.isdigit():
             self.shared = max(self.shared, int(at) + size)
         self.buffers[name] = Buffer(dtype, shape)
-        view = f"%{name} = memref.view %smem[{self._value(at)}][] : memref<SIZExi8, S> to {self.buffers[name].type}\n"
+        types = f"memref<SIZExi8, S> to {self.buffers[name].type}"
+        view = f"%{name} = memref.view %smem[{self._value(at)}][] : {types}\n"
         if at.isdigit():
             self.views.append(view)
             return ""
@@ -157,7 +165,8 @@ class Assembler:
     def _meeting(self, name: str, number: str, count: str, segments: tuple[int, ...]) -> str:
         self.made += 1
         k = self.made
-        values = f"%number{k} = arith.constant {number} : i32\n%count{k} = arith.constant {count} : i32\n"
+        values = f"%number{k} = arith.constant {number} : i32\n"
+        values += f"%count{k} = arith.constant {count} : i32\n"
         return values + op(name, f"%number{k}, %count{k}", "i32, i32", segments) + "@@"
 
     def _copy_(self, *words: str) -> str:
@@ -165,8 +174,8 @@ class Assembler:
         (dst, di), (src, si) = re.findall(r"(\w+)\[(.*?)\]", " ".join(words))
         count = words[-1]
         d, s = self._indices(di), self._indices(si)
-        types = ", ".join([self.buffers[dst].type, *["index"] * len(d.split(",")), self.buffers[src].type])
-        types += ", " + ", ".join(["index"] * len(s.split(",")))
+        there, here = self.buffers[dst].type, self.buffers[src].type
+        types = ", ".join([there, _inside(d), here, _inside(s)])
         sizes = f"1, {len(d.split(','))}, 1, {len(s.split(','))}, 0"
         properties = f"<{{dstElements = {count} : index, operandSegmentSizes = array<i32: {sizes}>}}>"
         return (
@@ -176,7 +185,7 @@ class Assembler:
 
     def _commit_(self) -> str:
         self.made += 1
-        return f'%group{self.made} = "nvgpu.device_async_create_group"() : () -> !nvgpu.device.async.token@@'
+        return f"%group{self.made} = {GROUP}@@"
 
     def _wait_(self, count: str) -> str:
         properties = f"<{{numGroups = {count} : i32}}>"
@@ -195,6 +204,11 @@ class Assembler:
 
     def _end_(self) -> str:
         return "}"
+
+
+def _inside(indices: str) -> str:
+    """The types of some indices."""
+    return ", ".join(["index"] * len(indices.split(",")))
 
 
 def _constant(self: Assembler, dtype: str, count: str | None, value: str) -> tuple[str, str]:
@@ -228,11 +242,10 @@ def _vector(self: Assembler, count: str, align: str | None, name: str, index: st
 
 def _atomic(self: Assembler, kind: str, name: str, index: str, value: str) -> tuple[str, str]:
     buffer = self.buffers[name]
-    inside = ", ".join(["index"] * len(index.split(",")))
     number = ATOMICS[kind][buffer.dtype]
     return (
         f'"memref.atomic_rmw"(%{value}, %{name}, {self._indices(index)}) <{{kind = {number} : i64}}> : '
-        f"({buffer.dtype}, {buffer.type}, {inside}) -> {buffer.dtype}",
+        f"({buffer.dtype}, {buffer.type}, {_inside(index)}) -> {buffer.dtype}",
         buffer.dtype,
     )
 
@@ -240,10 +253,10 @@ def _atomic(self: Assembler, kind: str, name: str, index: str, value: str) -> tu
 def _matrix(self: Assembler, count: str, name: str, index: str) -> tuple[str, str]:
     buffer = self.buffers[name]
     type_ = f"vector<{count}x2xf16>"
-    inside = ", ".join(["index"] * len(index.split(",")))
     return (
-        f'"nvgpu.ldmatrix"(%{name}, {self._indices(index)}) <{{transpose = false, numTiles = {count} : i32}}>'
-        f" : ({buffer.type}, {inside}) -> {type_}",
+        f'"nvgpu.ldmatrix"(%{name}, {self._indices(index)}) '
+        f"<{{transpose = false, numTiles = {count} : i32}}> : "
+        f"({buffer.type}, {_inside(index)}) -> {type_}",
         type_,
     )
 
@@ -266,14 +279,11 @@ RULES = [
 
 @dataclass(frozen=True)
 class Small:
-    """A small program and what has to be said of it: one of `kinds`, joined by |; nothing where empty.
-
-    alias: tensors that are one array. shifted: tensors that begin 4 bytes behind a boundary.
-    """
+    """A small program; `kinds`: one of them has to be found, with the marked lines."""
 
     name: str
-    kinds: str
     text: str
+    kinds: tuple[str, ...] = ()
     threads: int = 64
     grid: int = 1
     alias: tuple[str, ...] = ()
@@ -287,7 +297,7 @@ class Small:
 
     def run(self, seed: int = 0, **options: Any):
         """Simulate it."""
-        assembler = Assembler(self.threads)
+        assembler = Assembler()
         body = assembler.body(self.text)
         tensors = [(n, d, (e,), True) for n, (d, e) in assembler.tensors.items()]
         arguments = {n: np.arange(e).astype(NUMPY[d]) for n, (d, e) in assembler.tensors.items()}
@@ -299,3 +309,24 @@ class Small:
             body, tensors, threads=self.threads, shared=shared, grid=self.grid, arguments=arguments
         )
         return made.run(seed=seed, **options)
+
+
+def programs(*names: str) -> list[Small]:
+    """The programs of some files."""
+    texts = [(PROGRAMS / f"{name}.txt").read_text("utf-8") for name in names]
+    return [_small(part) for text in texts for part in text.split("\n== ")[1:]]
+
+
+def _small(text: str) -> Small:
+    head, body = text.split("\n", 1)
+    name, *options = head.split(" | ")
+    given = dict(option.split(" ", 1) for option in options)
+    return Small(
+        name,
+        body,
+        tuple(given["finds"].split(" or ")) if "finds" in given else (),
+        int(given.get("threads", 64)),
+        int(given.get("grid", 1)),
+        tuple(given.get("alias", "").split()),
+        tuple(given.get("shifted", "").split()),
+    )

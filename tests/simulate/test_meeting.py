@@ -105,7 +105,7 @@ def test_more_bytes_than_can_be_owed():
     """Copies whose bytes nothing expects run the count below its range."""
     words = 57344
     body = S + init([1]) + when("%first", load(f"%c{4 * words}") * 5) + wait("%c0", "%even", 1)
-    body = body.replace("memref<1024xi8", f"memref<{4 * words}xi8")
+    body = body.replace("memref<1024xi8", f"memref<{4 * words}xi8").replace("<128xi32", f"<{words}xi32")
     tensors = [("src", "i32", (words,), False), ("out", "i32", (256,), True)]
     arguments = {"src": np.zeros(words, np.int32), "out": np.zeros(256, np.int32)}
     made = kernel(PARITY + TICKS + FIRST + body, tensors, shared=4 * words, arguments=arguments)

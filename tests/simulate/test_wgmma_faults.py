@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import VectorType, f16, f32
+from xdsl.dialects.builtin import VectorType, f16, f32, i64
 
 from phobos_nb.ir.dialects import nvgpu, nvvm_wgmma
 from phobos_nb.ir.dialects.vector_memory import StoreOp
@@ -29,6 +29,25 @@ def test_a_descriptor_that_leaves_the_memory():
     assert fault.message == (
         "bad matrix descriptor of operand b (start 45056, leading 16, stride 1024, 128-byte swizzle, "
         "base offset 0): it reads up to byte 53248 of 49152"
+    )
+
+
+def test_a_descriptor_that_leaves_its_array():
+    """What a descriptor reads belongs to the array that it was made for, through sums and loops too."""
+
+    def body(t):
+        view = t.view("f16", [1024], 1024)
+        bits = t.b.value(WgmmaDescriptorOp(view, [t.b.index(0)], leading=128, stride=256, swizzle=0))
+        moved = t.b.addi(bits, t.b.constant(1, i64))
+        (acc,) = t.b.insert(WgmmaFenceOp([zeros(t)])).passed
+        acc = t.b.value(WgmmaOp(acc, bits, moved, (64, 8, 16), f16))
+        acc = t.b.value(WgmmaOp(acc, moved, bits, (64, 8, 16), f16))
+        t.b.insert(nvvm_wgmma.WgmmaCommitOp())
+        ends(t, acc)
+
+    (fault,) = [f for f in run(build(body)).faults if "operand a" in f.message]
+    assert fault.message.endswith(
+        "it reads bytes 1040 to 3087, outside a shared array of 1024 elements, bytes 1024 to 3071"
     )
 
 
@@ -59,7 +78,7 @@ def run(made, threads=128, **options):
 
 def product(t, acc, place=0):
     """One product of 8 columns on the start of shared memory, from a fence to a commit."""
-    view = t.view("f16", [64])
+    view = t.view("f16", [2048])
     start = t.b.index(place) if isinstance(place, int) else place
     bits = t.b.value(WgmmaDescriptorOp(view, [start], leading=128, stride=256, swizzle=0))
     (acc,) = t.b.insert(WgmmaFenceOp([acc])).passed

@@ -98,8 +98,18 @@ def _reaches(m: Machine, s: Strand, lane: int, mask: Value, op: int) -> list[int
     return there.tolist()
 
 
-def _fault(m: Machine, s: Strand, lane: int, op: int, kind: Any, text: str, name: str) -> None:
-    m.recorder.fault(kind, op, text, m.cta_of(s, lane), int(s.thread[lane]), tensor=name)
+def _fault(
+    m: Machine,
+    s: Strand,
+    lane: int,
+    op: int,
+    kind: Any,
+    text: str,
+    name: str,
+    element: tuple[int, ...] = (),
+) -> None:
+    thread = int(s.thread[lane])
+    m.recorder.fault(kind, op, text, m.cta_of(s, lane), thread, tensor=name, element=element)
 
 
 def _to_barriers(
@@ -169,9 +179,10 @@ def _box_fits(
         text = f"needs a box at a multiple of {BOX} bytes of shared memory, found byte {start}"
         _fault(m, s, lane, op, "misaligned", text, "shared")
         return False
-    if start < 0 or start + size > m.shared.bytes:
-        text = f"a box of {size} bytes at byte {start} of {m.shared.bytes} bytes of shared memory"
-        _fault(m, s, lane, op, "out_of_bounds", text, "shared")
+    low, high = ref.bounds
+    if own < low or own + map_.elements - 1 > high:
+        text = f"a box of {size} bytes at byte {start} of shared memory reaches outside {ref.described}"
+        _fault(m, s, lane, op, "out_of_bounds", text, "shared", (start,))
         return False
     return True
 
@@ -211,11 +222,11 @@ def _run(
         _fault(m, s, lane, op, "misaligned", text, name)
         return None
     count = bytes_ // size
-    low, high = ref.memory.bounds(ref.dtype)
+    low, high = ref.bounds
     offsets = own + np.arange(count)
     if own < low or own + count - 1 > high or not ref.memory.owns(offsets).all():
-        text = f"copies {bytes_} bytes at byte {start} of {name}, which reach outside it"
-        _fault(m, s, lane, op, "out_of_bounds", text, name)
+        text = f"copies {bytes_} bytes at byte {start} of {name}, which reach outside {ref.described}"
+        _fault(m, s, lane, op, "out_of_bounds", text, name, (own,) if name != "shared" else (start,))
         return None
     return Elements(ref.memory, ref.dtype, at + np.arange(count))
 

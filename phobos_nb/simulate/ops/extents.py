@@ -6,11 +6,11 @@ Behind the end of a row lies the next row, behind an array another: memory that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from phobos_nb.ir.dialects.address_space import WORKGROUP
 from phobos_nb.ir.dialects.bulk import CLUSTER
@@ -49,8 +49,8 @@ def indices_of(
     Only those of shared memory of a static shape are checked.
     """
     shape, slots = static_shape(memory.type), d.slots(indices)
-    shared = isinstance(memory.type, MemRefType) and memory.type.memory_space in (WORKGROUP, CLUSTER)
-    if not shared or DYNAMIC_INDEX in shape or len(taken) > len(shape):
+    space = cast("MemRefType[Attribute]", memory.type).memory_space
+    if space not in (WORKGROUP, CLUSTER) or DYNAMIC_INDEX in shape or len(taken) > len(shape):
         return Indices(slots, ())
     counts = (1,) * (len(shape) - len(taken)) + taken
     return Indices(slots, tuple(map(Axis, slots, shape, counts)))

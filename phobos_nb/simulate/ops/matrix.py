@@ -55,8 +55,10 @@ def _load_matrix(d: Decoder, op: Operation) -> Step:
 
 def whole(s: Strand, where: Located) -> Bools:
     """The lanes whose part of an access takes place from end to end."""
-    live = True if where.live is None else where.live
-    return np.broadcast_to(live, (s.count,)) if np.ndim(live) < 2 else np.asarray(live).all(0)
+    live = where.live
+    if live is None:
+        return np.ones(s.count, np.bool_)
+    return live if live.ndim < 2 else np.asarray(live.all(0), np.bool_)
 
 
 def gather(matrix: Array, fragment: Fragment) -> Array:

@@ -6,7 +6,7 @@ rows of the result, and reads 16 rows of the left operand and all of the right o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,9 +27,11 @@ from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.in_flight import InFlight, in_flight
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.addresses import flat_index
+from phobos_nb.simulate.ops.descriptor_sources import sources_of
 from phobos_nb.simulate.ops.matrix import TF32_MASK
 from phobos_nb.simulate.program import Decoder, Row, Step, dtype_of, element_dtype
 from phobos_nb.simulate.proxies import begin, issuer
+from phobos_nb.simulate.shared_arrays import SharedArray
 from phobos_nb.simulate.strand import WARP, Strand
 from phobos_nb.simulate.tensor_cores import multiply_accumulate
 from phobos_nb.simulate.trace import ACCESSES, trace_operation
@@ -60,7 +62,10 @@ def _signed(bits: int) -> int:
 
 @dataclass(frozen=True)
 class Product:
-    """What a product is, apart from its values: extents, types, signs and directions."""
+    """What a product is, apart from its values: extents, types, signs and directions.
+
+    sources: slots of the memrefs that the descriptor of each operand may have been made for.
+    """
 
     op: int
     columns: int
@@ -70,6 +75,7 @@ class Product:
     mn_major: tuple[bool, bool]
     negate: tuple[bool, bool]
     tf32: bool
+    sources: tuple[list[int], list[int]]
 
     @property
     def exact(self) -> DTypeLike:
@@ -92,7 +98,8 @@ def _product(d: Decoder, op: Operation) -> Step:
     mn_a, mn_b, negate_a, negate_b = op.flags
     tf32 = operand == np.dtype(np.float32)
     sums = element_dtype(op.acc.type)
-    p = Product(d.op, columns, depth, operand, sums, (mn_a, mn_b), (negate_a, negate_b), tf32)
+    sources = d.slots(sources_of(op.a)), d.slots(sources_of(op.b))
+    p = Product(d.op, columns, depth, operand, sums, (mn_a, mn_b), (negate_a, negate_b), tf32, sources)
     d.program.needs_clocks = d.program.products = True
     d.program.shared_unit = min(d.program.shared_unit, operand.itemsize)
     a, b, acc, r = d.slot(op.a), d.slot(op.b), d.slot(op.acc), d.slot(op.result)
@@ -267,7 +274,7 @@ def _begin(m: Machine, s: Strand, lane: int, placed: Placed, part: tuple[int, in
 
 def _check_descriptor(m: Machine, s: Strand, lane: int, placed: Placed, p: Product, side: int) -> None:
     """Report a descriptor that cannot be meant."""
-    problem = _problem(placed.bits, placed.end, m.shared.bytes)
+    problem = _problem(placed, [s.values[slot].array for slot in p.sources[side]])
     if problem:
         bad = np.zeros(s.count, np.bool_)
         bad[lane] = True
@@ -275,12 +282,18 @@ def _check_descriptor(m: Machine, s: Strand, lane: int, placed: Placed, p: Produ
         report_lanes(m, s, "descriptor", p.op, text, bad, lane, m.shared.name)
 
 
-def _problem(bits: int, end: int, size: int) -> str:
-    if bits & RESERVED:
-        return f"bits {bits & RESERVED:#x} have to be zero"
-    if end > size:
-        return f"it reads up to byte {end} of {size}"
-    return ""
+def _problem(placed: Placed, arrays: Sequence[SharedArray | None]) -> str:
+    """What is wrong with a descriptor that was made for one of some arrays."""
+    if placed.bits & RESERVED:
+        return f"bits {placed.bits & RESERVED:#x} have to be zero"
+    start, end = placed.start, placed.end
+    if end > placed.size:
+        return f"it reads up to byte {end} of {placed.size}"
+    known = [a for a in arrays if a is not None]
+    if len(known) < len(arrays) or not known or any(a.covers(start, end) for a in known):
+        return ""
+    names = " and ".join(dict.fromkeys(f"{a.described}, bytes {a.span}" for a in known))
+    return f"it reads bytes {start} to {end - 1}, outside {names}"
 
 
 def _count(m: Machine, s: Strand, lanes: Ints, p: Product, registers: bool, /) -> None:
