@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from phobos_nb.contract import TensorMap
+from tests.async_boxes import Box
 from tests.async_pipelines import product, ring
 from tests.async_text import (
     BARRIER,
@@ -25,6 +26,7 @@ from tests.async_text import (
     Kernel,
     dump,
     expect,
+    filled,
     init,
     kernel,
     op,
@@ -49,22 +51,15 @@ def box_load(
     `at` is the box's first byte in shared memory.
     """
     count = int(np.prod(box)) * SIZES[dtype]
-    size = -(-(at + count) // 128) * 128
+    size = -(-(at + Box(dtype, box).placed(swizzle)) // 128) * 128
     names = [f"%k{a}" for a in range(len(corner))]
     constants = "".join(
         f"{n} = arith.constant {c} : index\n" for n, c in zip(names, reversed(corner), strict=True)
     )
     start = shared_view("box", f"%c{at}", box, dtype, size)
     load = expect("%c0", count, 1) + tensor_load("%box", box, dtype, swizzle, names, "%c0", 1)
-    fill = f"""
-  %zeros = memref.view %smem[%c0][] : memref<{size}xi8, S> to memref<{size // 4}xi32, S>
-  %none = arith.constant 0 : i32
-  scf.for %w = %t to %c{size // 4} step %c128 {{
-    memref.store %none, %zeros[%w] : memref<{size // 4}xi32, S>
-  }}
-"""
     body = (
-        PARITY + TICKS + FIRST + constants + start + fill + FENCE
+        PARITY + TICKS + FIRST + constants + start + filled(size, 128) + FENCE
         + init([1]) + when("%first", load) + wait("%c0", "%even", 1) + dump(size, "out", 128)
     )  # fmt: skip
     tensors = [("src", dtype, shape, False), ("out", "i32", (size // 4,), True)]
@@ -88,21 +83,15 @@ def box_store(
     at: int = 0,
 ) -> Kernel:
     """Shared words 0, 1, 2 .. stored, from a byte on, as one box of a tensor that holds ones."""
-    size = at + int(np.prod(box)) * SIZES[dtype]
+    size = at + Box(dtype, box).placed(swizzle)
     names = [f"%k{a}" for a in range(len(corner))]
     constants = "".join(
         f"{n} = arith.constant {c} : index\n" for n, c in zip(names, reversed(corner), strict=True)
     )
-    fill = f"""
-  %words = memref.view %smem[%c0][] : memref<{size}xi8, S> to memref<{size // 4}xi32, S>
-  scf.for %w = %t to %c{size // 4} step %c128 {{
-    %x = arith.index_cast %w : index to i32
-    memref.store %x, %words[%w] : memref<{size // 4}xi32, S>
-  }}
-"""
     store = tensor_store("%box", box, dtype, swizzle, names) + COMMIT + WAIT_READ
     body = (
-        FIRST + constants + shared_view("box", f"%c{at}", box, dtype, size) + fill + FENCE + BARRIER
+        FIRST + constants + shared_view("box", f"%c{at}", box, dtype, size)
+        + filled(size, 128) + FENCE + BARRIER
         + when("%first", store)
     )  # fmt: skip
     return kernel(

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
+from phobos_nb.arguments.make import numpy_dtype
 from phobos_nb.contract import (
     GridRule,
     LaunchContract,
@@ -22,9 +22,10 @@ from phobos_nb.ir.text import parse
 from phobos_nb.simulate.launch import simulate
 
 WORKGROUP = "#gpu.address_space<workgroup>"
-MLIR = {"u8": "i8", "i8": "i8", "i32": "i32", "f16": "f16", "f32": "f32"}
-NUMPY = {"u8": np.uint8, "i8": np.int8, "i32": np.int32, "f16": np.float16, "f32": np.float32}
-SIZES = {"u8": 1, "i8": 1, "i32": 4, "f16": 2, "f32": 4}
+DTYPES = ("u8", "i8", "i32", "i64", "f16", "bf16", "f32", "f64")
+MLIR = {d: "i8" if d == "u8" else d for d in DTYPES}
+NUMPY = {d: numpy_dtype(d) for d in DTYPES}
+SIZES = {d: NUMPY[d].itemsize for d in DTYPES}
 Tensors = Sequence[tuple[str, str, tuple[int, ...], bool]]
 """Name, dtype, extents, and whether it is written."""
 
@@ -206,8 +207,13 @@ def init(counts: Sequence[int], *, cluster: bool = False, name: str = "bar") -> 
 
 def expect(index: str, bytes_: int, number: int, name: str = "bar") -> str:
     """Arrive and expect bytes."""
+    return expect_value(f"%c{bytes_}", index, number, name)
+
+
+def expect_value(bytes_: str, index: str, number: int, name: str = "bar") -> str:
+    """Arrive and expect as many bytes as a value says."""
     return (
-        f'"nvgpu.mbarrier.arrive.expect_tx"(%{name}, %c{bytes_}, {index}) : '
+        f'"nvgpu.mbarrier.arrive.expect_tx"(%{name}, {bytes_}, {index}) : '
         f"(G<{number}>, index, index) -> ()\n"
     )
 
@@ -251,11 +257,12 @@ def tensor_load(
     index: str,
     number: int,
     mask: str = "",
+    map_: str = "%map",
 ) -> str:
     """A box to shared memory; coordinates innermost first."""
     types = [f"memref<{'x'.join(map(str, box))}x{MLIR[dtype]}, S>", f"G<{number}>"]
     types += [map_type(box, dtype, swizzle), *["index"] * len(coordinates), "index"]
-    operands = [dst, "%bar", "%map", *coordinates, index]
+    operands = [dst, "%bar", map_, *coordinates, index]
     if mask:
         operands.append(mask)
         types.append("i16")
@@ -264,14 +271,31 @@ def tensor_load(
 
 
 def tensor_store(
-    src: str, box: Sequence[int], dtype: str, swizzle: int, coordinates: Sequence[str]
+    src: str,
+    box: Sequence[int],
+    dtype: str,
+    swizzle: int,
+    coordinates: Sequence[str],
+    map_: str = "%map",
 ) -> str:
     """A box from shared memory."""
     types = [f"memref<{'x'.join(map(str, box))}x{MLIR[dtype]}, S>", map_type(box, dtype, swizzle)]
     types += ["index"] * len(coordinates)
     segments = (1, 1, len(coordinates), 0)
-    operands = ", ".join([src, "%map", *coordinates])
+    operands = ", ".join([src, map_, *coordinates])
     return op("nvgpu.tma.async.store", operands, ", ".join(types), segments) + "\n"
+
+
+def filled(shared: int, threads: int) -> str:
+    """Shared words 0, 1, 2 .. written by all threads."""
+    words = shared // 4
+    return f"""
+  %whole = memref.view %smem[%c0][] : memref<{shared}xi8, S> to memref<{words}xi32, S>
+  scf.for %w = %t to %c{words} step %c{threads} {{
+    %x = arith.index_cast %w : index to i32
+    memref.store %x, %whole[%w] : memref<{words}xi32, S>
+  }}
+"""
 
 
 def dump(shared: int, out: str, threads: int, base: str = "%c0") -> str:

@@ -31,9 +31,14 @@ class TensorMapValue:
         return self.tensor.dtype
 
     @property
-    def elements(self) -> int:
-        """Of a box."""
-        return math.prod(self.box)
+    def pitch(self) -> int:
+        """Bytes from one row of a box to the next in shared memory."""
+        return max(self.box[-1] * self.dtype.itemsize, self.swizzle)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of shared memory that a box takes."""
+        return math.prod(self.box[:-1]) * self.pitch
 
 
 class Box(NamedTuple):
@@ -55,10 +60,12 @@ def box_at(map_: TensorMapValue, corner: tuple[int, ...]) -> Box:
     return Box(np.broadcast_to(positions, shape).reshape(-1), np.broadcast_to(inside, shape).reshape(-1))
 
 
-def landing(first: int, elements: int, itemsize: int, swizzle: int) -> Ints:
+def landing(map_: TensorMapValue, first: int) -> Ints:
     """Offsets in a CTA's shared memory, in elements, where the elements of a box lie from `first` on."""
-    offsets = (first + np.arange(elements)) * itemsize
-    return swizzled(offsets, swizzle) // itemsize
+    size = map_.dtype.itemsize
+    rows = np.arange(math.prod(map_.box[:-1])) * map_.pitch
+    offsets = first * size + rows[:, None] + np.arange(map_.box[-1]) * size
+    return swizzled(offsets.reshape(-1), map_.swizzle) // size
 
 
 def swizzled(offsets: Ints, swizzle: int) -> Ints:

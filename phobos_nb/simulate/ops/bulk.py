@@ -166,15 +166,14 @@ def _copied(
     fits = _box_fits(m, s, lane, op, ref, map_, own) and _corner_fits(m, s, lane, op, map_, corner)
     if not fits:
         return None
-    there = landing(own, map_.elements, ref.dtype.itemsize, map_.swizzle)
-    return box_at(map_, corner), at - own, there
+    return box_at(map_, corner), at - own, landing(map_, own)
 
 
 def _box_fits(
     m: Machine, s: Strand, lane: int, op: int, ref: Ref, map_: TensorMapValue, own: int
 ) -> bool:
     """Whether a box of shared memory is aligned as copies need it and lies inside; else a fault."""
-    start, size = own * ref.dtype.itemsize, map_.elements * ref.dtype.itemsize
+    start, size = own * ref.dtype.itemsize, map_.bytes
     if start % BOX:
         text = f"needs a box at a multiple of {BOX} bytes of shared memory, found byte {start}"
         _fault(m, s, lane, op, "misaligned", text, "shared")

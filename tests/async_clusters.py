@@ -1,0 +1,216 @@
+"""Random kernels of clusters: copies to several CTAs at once, words and copies to one another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from phobos_nb.contract import TensorMap
+from tests.async_boxes import (
+    Box,
+    draw,
+    draw_bits,
+    draw_box,
+    draw_corner,
+    draw_steps,
+    draw_swizzle,
+    draw_tensor,
+)
+from tests.async_index import Index
+from tests.async_text import (
+    CLUSTER_SYNC,
+    FENCE,
+    FIRST,
+    NUMPY,
+    PARITY,
+    TICKS,
+    Kernel,
+    expect_value,
+    filled,
+    init,
+    kernel,
+    op,
+    shared_view,
+    tensor_load,
+    wait,
+    when,
+)
+
+RANK = (
+    '%rank32 = "nvvm.read.ptx.sreg.cluster.ctarank"() : () -> i32\n'
+    "%rank = arith.index_cast %rank32 : i32 to index\n"
+)
+THREADS = 96
+
+
+def random_multicast(seed: int) -> Kernel:
+    """Every CTA of a cluster loads a part of a tile for the CTAs that its mask names, some rounds long.
+
+    Boxes of tensors for even seeds, plain bytes for odd ones.
+    """
+    rng = np.random.default_rng([3, seed])
+    ctas, rounds = int(draw(rng, (2, 3, 4, 8))), int(rng.integers(1, 4))
+    grid = ctas * int(rng.integers(1, 3))
+    masks = [int(rng.integers(1, 1 << ctas)) for _ in range(ctas)]
+    box = draw_box(rng) if seed % 2 == 0 else Box("i32", (4 * int(rng.integers(1, 150)),))
+    swizzle = draw_swizzle(rng, box) if seed % 2 == 0 else 0
+    pitch = -(-box.placed(swizzle) // 128) * 128
+    x = Index()
+    mask = x.choose("%rank", [m - (m >> 15 << 16) for m in masks], "i16")
+    x.line(f"%shift = arith.muli %rank, %c{pitch} : index")
+    tile = x.view("%shift", box.shape, box.dtype, ctas * pitch)
+    before, number = x.take(), _round_number(x, rounds)
+    if seed % 2 == 0:
+        src = draw_tensor(rng, box, 2)
+        first, steps = draw_corner(rng, box, src.shape, 0), draw_steps(rng, box)
+        corner = [x.affine(c, s, number) for c, s in zip(first, steps, strict=True)][::-1]
+        x.line(tensor_load(tile, box.shape, box.dtype, swizzle, corner, "%c0", 1, mask))
+        maps = [TensorMap("map", "src", box.shape, swizzle)]
+    else:
+        src, maps = _words(rng, box.shape[0] * grid * rounds), []
+        x.line(_plain(tile, box, x.affine(0, box.shape[0], number), mask))
+    words = ctas * pitch // 4
+    body = (
+        PARITY + TICKS + FIRST + RANK + before
+        + filled(ctas * pitch, THREADS) + FENCE + init([1], cluster=True)
+        + f"scf.for %i = %c0 to %c{rounds} step %c1 {{\n" + CLUSTER_SYNC
+        + when("%first", _expected(masks, box.bytes) + x.take()) + _out(words, rounds) + "}\n"
+    )  # fmt: skip
+    return kernel(
+        body,
+        [("src", box.dtype, src.shape, False), ("out", "i32", (grid * rounds * words,), True)],
+        threads=THREADS,
+        shared=ctas * pitch,
+        cluster=ctas,
+        maps=maps,
+        grid=grid,
+        arguments={"src": src, "out": np.full(grid * rounds * words, -1, np.int32)},
+    )
+
+
+def _round_number(x: Index, rounds: int) -> str:
+    """The number of round %i among those of all CTAs."""
+    return x.add(x.multiply("%b", x.constant(rounds)), "%i")
+
+
+def _words(rng: Generator, number: int) -> np.ndarray:
+    return draw_bits(rng, 4 * number).view(NUMPY["i32"])
+
+
+def _plain(tile: str, box: Box, at: str, mask: str) -> str:
+    places = f"{tile}, %c0, %src, {at}, %c{box.bytes}, %bar, %c0, {mask}"
+    types = f"memref<{box.shape[0]}xi32, S>, index, memref<?xi32>, index, index, G<1>, index, i16"
+    return op("phobos.bulk.load", places, types, (1, 1, 1, 1, 1, 1, 1, 1, 0)) + "\n"
+
+
+def _expected(masks: list[int], bytes_: int) -> str:
+    """The own barrier expects what the CTAs whose masks name this one send it."""
+    x = Index()
+    coming = [bytes_ * sum(m >> r & 1 for m in masks) for r in range(len(masks))]
+    total = x.choose("%rank", coming)
+    return x.take() + expect_value(total, "%c0", 1)
+
+
+def _out(words: int, rounds: int) -> str:
+    """Wait for the round's copies and write out the CTA's shared words."""
+    x = Index()
+    parity = x.compare("ne", x.remainder("%i", 2), "%c0")
+    x.line(wait("%c0", parity, 1))
+    at = x.affine(0, words, _round_number(x, rounds))
+    x.line(f"""
+    scf.for %w = %t to %c{words} step %c{THREADS} {{
+      %x = memref.load %whole[%w] : memref<{words}xi32, S>
+      %p = arith.addi %w, {at} : index
+      memref.store %x, %out[%p] : memref<?xi32>
+    }}
+""")
+    return x.take()
+
+
+def random_exchange(seed: int) -> Kernel:
+    """The CTAs of a cluster send each other pieces by bulk copies, read and write each other's words."""
+    rng = np.random.default_rng([4, seed])
+    ctas, grid = (n := int(draw(rng, (2, 3, 4, 8)))), n * int(rng.integers(1, 3))
+    sizes = [4 * int(rng.integers(1, 50)) for _ in range(int(rng.integers(1, 4)))]
+    words = sum(sizes)
+    x = Index()
+    x.line(expect_value(f"%c{4 * words}", "%c0", 1))
+    for k, size in enumerate(sizes):
+        x.line(_send(x, ctas, words, sum(sizes[:k]), size, int(rng.integers(ctas))))
+    sends = x.take()
+    near, far = (_other(x, ctas, int(rng.integers(ctas))) for _ in range(2))
+    flipped = x.remainder(x.affine(int(rng.integers(words)) + THREADS, -1, "%t"), words)
+    direct = x.take() + (
+        _peer("away", "own", words, near) + _peer("there", "left", THREADS, far)
+        + f"%read = memref.load %away[{flipped}] : memref<{words}xi32, 7 : i64>\n"
+        + f"memref.store %mine, %there[%t] : memref<{THREADS}xi32, 7 : i64>\n"
+    )  # fmt: skip
+    shared = -(-(8 * words + 4 * THREADS) // 128) * 128
+    body = (
+        PARITY + TICKS + FIRST + RANK
+        + shared_view("own", "%c0", [words], "i32", shared)
+        + shared_view("got", f"%c{4 * words}", [words], "i32", shared)
+        + shared_view("left", f"%c{8 * words}", [THREADS], "i32", shared)
+        + _own(words) + FENCE + init([1], cluster=True) + when("%first", sends) + direct
+        + wait("%c0", "%even", 1) + CLUSTER_SYNC + _received(words)
+    )  # fmt: skip
+    outputs = [("out", words), ("met", THREADS)]
+    return kernel(
+        body,
+        [("src", "i32", (grid * words,), False), *((o, "i32", (grid * k,), True) for o, k in outputs)],
+        threads=THREADS,
+        shared=shared,
+        cluster=ctas,
+        grid=grid,
+        arguments={
+            "src": _words(rng, grid * words),
+            **{o: np.full(grid * k, -1, np.int32) for o, k in outputs},
+        },
+    )
+
+
+def _other(x: Index, ctas: int, further: int) -> str:
+    return x.remainder(x.affine(further, 1, "%rank"), ctas)
+
+
+def _peer(name: str, own: str, words: int, rank: str) -> str:
+    types = f"(memref<{words}xi32, S>, index) -> memref<{words}xi32, 7 : i64>"
+    return f'%{name} = "phobos.peer"(%{own}, {rank}) : {types}\n'
+
+
+def _send(x: Index, ctas: int, words: int, first: int, size: int, further: int) -> str:
+    """A piece to the same place of another CTA, or of this one."""
+    rank, name = _other(x, ctas, further), f"far{first}"
+    places = f"%{name}, %c{first}, %own, %c{first}, %c{4 * size}, %bar, %c0, {rank}"
+    types = (
+        f"memref<{words}xi32, 7 : i64>, index, memref<{words}xi32, S>, index, index, G<1>, index, index"
+    )
+    send = op("phobos.bulk.send", places, types, (1, 1, 1, 1, 1, 1, 1, 1, 0))
+    return _peer(name, "got", words, rank) + send + "\n"
+
+
+def _own(words: int) -> str:
+    return f"""
+  %base = arith.muli %b, %c{words} : index
+  scf.for %w = %t to %c{words} step %c{THREADS} {{
+    %p = arith.addi %w, %base : index
+    %x = memref.load %src[%p] : memref<?xi32>
+    memref.store %x, %own[%w] : memref<{words}xi32, S>
+  }}
+  %number = arith.muli %b, %c{THREADS} : index
+  %place = arith.addi %number, %t : index
+  %mine = arith.index_cast %place : index to i32
+"""
+
+
+def _received(words: int) -> str:
+    return f"""
+  scf.for %w = %t to %c{words} step %c{THREADS} {{
+    %x = memref.load %got[%w] : memref<{words}xi32, S>
+    %p = arith.addi %w, %base : index
+    memref.store %x, %out[%p] : memref<?xi32>
+  }}
+  %came = memref.load %left[%t] : memref<{THREADS}xi32, S>
+  %both = arith.addi %came, %read : i32
+  memref.store %both, %met[%place] : memref<?xi32>
+"""
