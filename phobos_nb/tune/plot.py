@@ -16,8 +16,7 @@ from phobos_nb.tune.statistics import estimate
 from phobos_nb.tune.yardstick import first_measure, measure_named, measures_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from phobos_nb.tune.figure import Figure
     from phobos_nb.tune.result import Tuning
 
 VIEWS = ("points", "map", "parallel")
@@ -39,7 +38,7 @@ def plot(
     "time", "throughput", "bandwidth" or "share of peak"; None for the first of throughput, bandwidth
     and time that is known. Raises `ValueError` for a name that there is not.
     """
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
     known = measures_of(tuning.record, tuning.kernel)
     shown = Shown(tuning, first_measure(known) if y is None else measure_named(known, y))

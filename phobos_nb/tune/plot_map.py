@@ -11,7 +11,7 @@ from phobos_nb.tune.outcome import Measured, Outcome
 from phobos_nb.tune.plot_style import LOOKS, Shown
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
 MOST = 16
 """Panels of one figure: the first combinations."""
@@ -21,7 +21,7 @@ SIGNS = {"winner": "\u2605 ", "tie": "\u25c6 ", "ok": "", "look": ""}
 
 def draw_map(shown: Shown, rows: str | None = None, columns: str | None = None) -> Figure:
     """The figure; `ValueError` for a parameter that there is not, or fewer than two."""
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
     space = shown.tuning.record.space
     rows, columns = chosen(space, rows, columns)

@@ -12,7 +12,7 @@ from phobos_nb.tune.plot_style import BLUE, LOOKS, Shown
 from phobos_nb.tune.ticks import short, ticks
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
 FEW = 10
 """Up to so many values stand evenly apart."""
@@ -48,7 +48,7 @@ class Axis:
 
 def draw_parallel(shown: Shown) -> Figure:
     """An axis for every parameter and fact that varies, the measure last; a line per configuration."""
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
     axes_of = [*_varying(shown), _measure_axis(shown)]
     figure = Figure(figsize=(max(7.0, 1.05 * len(axes_of) + 1), 4.5), layout="constrained")

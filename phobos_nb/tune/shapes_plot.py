@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from phobos_nb.tune.outcome import label
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from phobos_nb.tune.figure import Figure
     from phobos_nb.tune.shapes_result import ShapesTuning
 
 MARKERS = "osD^v<>PX*"
@@ -17,7 +16,7 @@ MARKERS = "osD^v<>PX*"
 
 def plot(found: ShapesTuning) -> Figure:
     """One column per shape; a member's point at its time over the best there; rings: what calls take."""
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
     points = found.table.points
     figure = Figure(figsize=(max(6.0, 1.1 * len(points) + 3), 4.5), layout="constrained")

@@ -9,7 +9,7 @@ from phobos_nb.views.roofline_roofs import DRAM, L2, amount
 from phobos_nb.views.roofline_svg import compute_roofs, frame_of
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
 SHAPES = "osDv^<>P*X"
 """One for each point, so that colour is not the only difference."""
@@ -17,7 +17,7 @@ SHAPES = "osDv^<>P*X"
 
 def plot(view: RooflineView) -> Figure:
     """Roofs and points on logarithmic axes; `ValueError` where no point does floating-point work."""
-    from matplotlib.figure import Figure
+    from phobos_nb.tune.figure import Figure
 
     shown = [p for p in view.points if p.total_flops and p.rate]
     if not shown:

@@ -120,3 +120,12 @@ def test_ticks_are_round_and_inside(low, high):
     found = ticks(low, high)
     assert 3 <= len(found) <= 8
     assert low - 1e-12 <= found[0] < found[-1] <= high + 1e-12
+
+
+def test_a_notebook_shows_every_figure_as_a_picture():
+    """Without pyplot and without `%matplotlib inline`, through IPython's own formatter."""
+    core = pytest.importorskip("IPython.core.formatters")
+    found = open_record(SEED)
+    for figure in (found.plot(), found.plot(view="map"), found.plot(view="parallel")):
+        data, _ = core.DisplayFormatter().format(figure)
+        assert data["image/png"].startswith(b"\x89PNG")
