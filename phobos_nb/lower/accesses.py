@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import product
+from math import prod
 from typing import cast
 
+from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
-from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects import gpu, tile
+from phobos_nb.ir.fold import constant_value
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
-from phobos_nb.lower.index_facts import constant_value
-from phobos_nb.lower.layout_types import byte_width, is_tile, layout_of, shape
-from phobos_nb.lower.layouts import WARP, Axis, Layout
+from phobos_nb.lower.distances import Distances, Linear, distances, linear
+from phobos_nb.lower.distribute_shared import is_flat
+from phobos_nb.lower.layout_types import byte_width, is_tile, layout_of
+from phobos_nb.lower.layouts import Axis, Digit, Layout, one_of_stack
+from phobos_nb.lower.meetings import (
+    Lines,
+    Meeting,
+    Placed,
+    Share,
+    example,
+    in_one_unit,
+    meeting,
+    row_major,
+)
+
+_BoxOp = tile.LoadOp | tile.StoreOp | tile.AtomicOp
+_ElementOp = tile.LoadElementOp | tile.StoreElementOp | tile.AtomicOp | tile.AtomicCasOp
+
+MOST_CASES = 64
+"""Distances of two boxes that are looked into; beyond, their threads are taken to meet."""
 
 
 class Kind(Enum):
@@ -26,86 +47,44 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Memory:
-    """A box of a global tensor, or a range of bytes of the shared buffer.
+class Bytes:
+    """A buffer in the shared memory of the CTA: its bytes, and how a tile lies there.
 
-    box: first and one past the last position per axis, None where a position is not constant; empty
-    where nothing is known.
+    item: bytes of one element. ring: of a buffer in several copies, which of them is not known.
     """
 
-    tensor: SSAValue | None
-    start: int = 0
-    stop: int = 0
-    box: tuple[tuple[int, int] | None, ...] = ()
-
-    def overlaps(self, other: Memory) -> bool:
-        """Whether both may name a common element; distinct tensor parameters are taken as distinct."""
-        if self.tensor is not None or other.tensor is not None:
-            return self.tensor is other.tensor and not self._apart(other)
-        return self.start < other.stop and other.start < self.stop
-
-    def _apart(self, other: Memory) -> bool:
-        """Whether the boxes have no common position on some axis."""
-        pairs = [(a, b) for a, b in zip(self.box, other.box, strict=False) if a and b]
-        return any(a[1] <= b[0] or b[1] <= a[0] for a, b in pairs)
+    start: int
+    stop: int
+    strides: tuple[int, ...]
+    item: int
+    ring: bool = False
 
 
 @dataclass(frozen=True)
-class Share:
-    """What threads touch of a tile: per axis the layout's, or None where each touches all of it.
+class Box:
+    """A box of a global tensor: its first position on each axis of the tensor, and its extents there.
 
-    once: of several threads that hold the same elements, only the first touches them.
+    A box without axes is one element, or many, at places that are not known.
     """
 
-    layout: Layout
-    axes: tuple[Axis | None, ...]
-    once: bool = False
-
-    def meets(self, thread: int, other: Share, another: int) -> bool:
-        """Whether a thread touches an element that a thread of another access touches too."""
-        if len(self.axes) != len(other.axes) or not (self._acts(thread) and other._acts(another)):
-            return False
-        pairs = zip(self.axes, other.axes, strict=True)
-        return all(_common(a, thread, b, another) for a, b in pairs)
-
-    def _acts(self, thread: int) -> bool:
-        return not self.once or self.layout.is_first(thread)
+    tensor: SSAValue
+    starts: tuple[Linear, ...] = ()
+    extents: tuple[int, ...] = ()
 
 
-def _common(a: Axis | None, thread: int, b: Axis | None, another: int) -> bool:
-    if a is None or b is None:
-        return True
-    first, second = a.base(thread), b.base(another)
-    return not {first + o for o in a.offsets}.isdisjoint(second + o for o in b.offsets)
-
-
-def example(earlier: Access, access: Access) -> tuple[int, int] | None:
-    """Two threads, one of each access, that touch a common element; None where that is not known.
-
-    Of two warps if possible, the first of the first two warps.
-    """
-    a, b = earlier.share, access.share
-    if a is None or b is None or earlier.name != access.name:
-        return None
-    threads = range(a.layout.threads)
-    pairs = [(i, j) for i in threads[: 2 * WARP] for j in threads if i != j]
-    pairs.sort(key=lambda pair: pair[0] // WARP == pair[1] // WARP)
-    return next(((i, j) for i, j in pairs if a.meets(i, b, j)), None)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Access:
-    """One access. `owners` is equal for accesses in which every thread touches the same elements.
+    """One access of an op.
 
     `by_tile` marks tile statements; between per-thread statements the author orders memory. `share`
-    tells which elements of a tile in shared memory each thread touches, where that is known.
+    tells which elements each thread touches, where that is known; its axes are the buffer's or the
+    tensor's. name: what a reader calls the memory.
     """
 
     op: Operation
-    memory: Memory
+    memory: Bytes | Box
     kind: Kind
     name: str
-    owners: object = None
     by_tile: bool = True
     share: Share | None = None
 
@@ -118,96 +97,199 @@ class Access:
         place = place_of(op) or place_of(self.op)
         return place.line if place else 0
 
-    def conflicts(self, other: Access) -> bool:
-        """Whether the order of both matters and the compiler must see to it, whoever the threads are."""
+    def must_be_ordered(self, other: Access) -> bool:
+        """Whether the compiler orders the two if they meet anywhere, whoever the threads are."""
         kinds = {self.kind, other.kind}
         ordered = kinds != {Kind.READ} and kinds != {Kind.ATOMIC}
-        return ordered and (self.by_tile or other.by_tile) and self.memory.overlaps(other.memory)
+        return ordered and (self.by_tile or other.by_tile) and _one_memory(self.memory, other.memory)
 
-    def same_thread(self, other: Access) -> bool:
-        """Whether every element is touched by one and the same thread in both."""
-        return self.owners is not None and self.owners == other.owners and self.name == other.name
+
+def _one_memory(a: Bytes | Box, b: Bytes | Box) -> bool:
+    """Whether two accesses name the same tensor, or ranges of shared bytes that overlap."""
+    if isinstance(a, Bytes) and isinstance(b, Bytes):
+        return a.start < b.stop and b.start < a.stop
+    return isinstance(a, Box) and isinstance(b, Box) and a.tensor is b.tensor
+
+
+def how_they_meet(earlier: Access, later: Access, crossed: Collection[Operation] = ()) -> Meeting:
+    """How far apart the threads of two accesses to one memory are, at most, that touch one element.
+
+    crossed: the loops that began anew in between.
+    """
+    cases = _cases(earlier, later, crossed)
+    if cases is None or _in_rings(earlier, later):
+        return Meeting.CTA
+    return max((meeting(*case) for case in cases), default=Meeting.NEVER)
+
+
+def who_meets(
+    earlier: Access, later: Access, crossed: Collection[Operation] = ()
+) -> tuple[int, int] | None:
+    """Two threads, one of each access, that touch a common element; None where that is not known."""
+    cases = _cases(earlier, later, crossed)
+    return example(*max(cases, key=lambda case: meeting(*case))) if cases else None
+
+
+def _in_rings(a: Access, b: Access) -> bool:
+    """Whether it is open which copy of a buffer is meant."""
+    return any(isinstance(x.memory, Bytes) and x.memory.ring for x in (a, b))
+
+
+def _cases(
+    earlier: Access, later: Access, crossed: Collection[Operation]
+) -> list[tuple[Placed, Placed]] | None:
+    """What both touch, in common units, in each case in which they may meet; None if not known."""
+    a, b = earlier.memory, later.memory
+    if isinstance(a, Bytes) and isinstance(b, Bytes):
+        if earlier.share is None or later.share is None or (a.ring and a.start != b.start):
+            return None
+        base = min(a.start, b.start)
+        first, second = Lines(a.strides, a.start - base), Lines(b.strides, b.start - base)
+        first, second = in_one_unit(first, a.item, second, b.item)
+        return [((earlier.share, first), (later.share, second))]
+    assert isinstance(a, Box)
+    assert isinstance(b, Box)
+    shifts = [
+        None if found is None else found.within(-n, m)
+        for found, m, n in zip(_distances(a, b, crossed), a.extents, b.extents, strict=False)
+    ]
+    if [] in shifts:
+        return []
+    known = [s for s in shifts if s is not None]
+    if earlier.share is None or later.share is None or len(known) < len(shifts):
+        return None
+    if prod(len(s) for s in known) > MOST_CASES:
+        return None
+    return [_in_common_box(earlier.share, later.share, case) for case in product(*known)]
+
+
+def _in_common_box(a: Share, b: Share, shifts: Sequence[int]) -> tuple[Placed, Placed]:
+    """Two boxes, the second `shifts` further, as parts of a dense one around both."""
+    firsts = [min(0, s) for s in shifts]
+    ends = [max(m, s + n) for m, n, s in zip(a.extents, b.extents, shifts, strict=True)]
+    strides = row_major([e - f for f, e in zip(firsts, ends, strict=True)])
+    at = [
+        sum((s - f) * stride for s, f, stride in zip(starts, firsts, strides, strict=True))
+        for starts in ([0] * len(shifts), shifts)
+    ]
+    return (a, Lines(strides, at[0])), (b, Lines(strides, at[1]))
+
+
+def _distances(a: Box, b: Box, crossed: Collection[Operation]) -> list[Distances | None]:
+    return [distances(x, y, crossed) for x, y in zip(a.starts, b.starts, strict=False)]
 
 
 def accesses(op: Operation, threads: int) -> Iterator[Access]:
     """The accesses of one op that may need ordering."""
     if isinstance(op, staged.WriteOp):
-        yield _whole_tile(op, op.buffer, Kind.WRITE, op.value, threads)
+        yield _tile(op, op.buffer, Kind.WRITE, op.value, threads)
     elif isinstance(op, staged.ReadOp):
-        yield _whole_tile(op, op.buffer, Kind.READ, op.result, threads)
+        yield _tile(op, op.buffer, Kind.READ, op.result, threads)
     elif isinstance(op, staged.DotOp):
-        sums = layout_of(op.acc, threads)
-        yield _shared(op, op.a, Kind.READ, None, _operand_share(op.a, sums, sums.axes[0]))
-        yield _shared(op, op.b, Kind.READ, None, _operand_share(op.b, sums, sums.axes[1]))
+        rows, columns = one_of_stack(layout_of(op.acc, threads), op.groups.value.data).axes
+        yield _operand(op, op.a, rows, threads)
+        yield _operand(op, op.b, columns, threads)
     elif isinstance(op, tile.LoadOp):
-        box = _box(op, op.result)
-        yield _global(op, op.source, Kind.READ, _box_owners(op, op.result, threads), box=box)
+        yield _box(op, op.source, Kind.READ, op.result, op.sliced, threads)
     elif isinstance(op, tile.StoreOp):
-        box = _box(op, op.value)
-        yield _global(op, op.destination, Kind.WRITE, _box_owners(op, op.value, threads), box=box)
+        yield _box(op, op.destination, Kind.WRITE, op.value, op.sliced, threads)
     elif isinstance(op, tile.GatherOp):
-        yield _global(op, op.table, Kind.READ, None)
-    elif isinstance(op, tile.AtomicOp | tile.AtomicCasOp):
-        yield _global(op, op.destination, Kind.ATOMIC, None, by_tile=is_tile(op.value))
+        yield Access(op, Box(op.table), Kind.READ, _name(op.table))
+    elif isinstance(op, tile.AtomicOp) and is_tile(op.value):
+        rank = len(op.indices)
+        sliced = range(rank - len(layout_of(op.value, threads).shape), rank)
+        yield _box(op, op.destination, Kind.ATOMIC, op.value, sliced, threads)
+    elif isinstance(op, tile.AtomicOp | tile.AtomicCasOp | tile.StoreElementOp):
+        kind = Kind.WRITE if isinstance(op, tile.StoreElementOp) else Kind.ATOMIC
+        yield _element(op, op.destination, kind, threads)
     elif isinstance(op, tile.LoadElementOp):
-        yield _global(op, op.source, Kind.READ, None, by_tile=False)
-    elif isinstance(op, tile.StoreElementOp):
-        yield _global(op, op.destination, Kind.WRITE, None, by_tile=False)
+        yield _element(op, op.source, Kind.READ, threads)
 
 
-def _whole_tile(op: Operation, buffer: SSAValue, kind: Kind, value: SSAValue, threads: int) -> Access:
-    """A tile of the shape that the buffer is for, or one that is reshaped on the way."""
-    layout = layout_of(value, threads)
-    share = Share(layout, layout.axes, once=kind is Kind.WRITE)
-    writes = [u.operation for u in buffer.uses if isinstance(u.operation, staged.WriteOp)]
-    reshaped = any(shape(write.value) != layout.shape for write in writes)
-    return _shared(op, buffer, kind, _owners(value, threads), None if reshaped else share)
+def _tile(op: Operation, buffer: SSAValue, kind: Kind, value: SSAValue, threads: int) -> Access:
+    """A tile written to a buffer, or read from it, perhaps reshaped."""
+    layout, maker = layout_of(value, threads), cast(staged.BufferOp, buffer.owner)
+    flat = kind is Kind.READ and is_flat(buffer, layout)
+    order = tuple(range(len(layout.shape))) if flat else maker.axis_order
+    physical = layout.shape if flat else maker.physical
+    limits = dict(zip(order, physical, strict=True))
+    extents = tuple(limits[a] for a in range(len(order)))
+    share = Share(layout, layout.axes, extents, once=kind is Kind.WRITE)
+    return _shared(op, maker, kind, share, row_major(physical, order))
 
 
-def _operand_share(buffer: SSAValue, sums: Layout, own: Axis) -> Share:
-    """Of an operand each thread reads the rows or columns of its sums, in the whole depth."""
-    order = cast(staged.BufferOp, buffer.owner).axis_order
-    return Share(sums, tuple(own if axis == order[-1] else None for axis in range(len(order))))
-
-
-def _shared(op: Operation, buffer: SSAValue, kind: Kind, owners: object, share: Share | None) -> Access:
+def _operand(op: staged.DotOp, buffer: SSAValue, own: Axis, threads: int) -> Access:
+    """Each thread reads the rows or columns of its sums, in the whole depth of its group."""
     maker = cast(staged.BufferOp, buffer.owner)
-    size = byte_width(maker.type_.element_type)
+    groups, steps = op.groups.value.data, op.depth.value.data
+    group = (Digit(threads // groups, groups, steps),) if groups > 1 else ()
+    depth = Axis(group, tuple(range(steps)))
+    order, physical = maker.axis_order, maker.physical
+    axes = tuple(own if axis == order[-1] else depth for axis in range(len(order)))
+    limits = dict(zip(order, physical, strict=True))
+    extents = tuple(limits[a] for a in range(len(order)))
+    share = Share(layout_of(op.acc, threads), axes, extents)
+    return _shared(op, maker, Kind.READ, share, row_major(physical, order))
+
+
+def _shared(
+    op: Operation, maker: staged.BufferOp, kind: Kind, share: Share, strides: tuple[int, ...]
+) -> Access:
+    item = byte_width(maker.type_.element_type)
+    size = item
     for extent in maker.type_.get_shape():
         size *= extent
     start = maker.byte_offset
-    return Access(op, Memory(None, start, start + size), kind, maker.purpose.data, owners, share=share)
+    memory = Bytes(start, start + size, strides, item, maker.stages > 1)
+    return Access(op, memory, kind, maker.purpose.data, share=share)
 
 
-def _global(
-    op: Operation,
-    tensor: SSAValue,
-    kind: Kind,
-    owners: object,
-    *,
-    by_tile: bool = True,
-    box: tuple[tuple[int, int] | None, ...] = (),
+def _box(
+    op: _BoxOp, tensor: SSAValue, kind: Kind, value: SSAValue, sliced: Sequence[int], threads: int
 ) -> Access:
-    name = tensor.name_hint or "a tensor"
-    return Access(op, Memory(tensor, box=box), kind, name, owners, by_tile)
-
-
-def _box(op: tile.LoadOp | tile.StoreOp, value: SSAValue) -> tuple[tuple[int, int] | None, ...]:
-    """The positions that the box takes on each axis of its tensor, where they are constant."""
-    lengths = dict(zip(op.sliced, shape(value), strict=True))
-    starts = [constant_value(index) for index in op.indices]
-    return tuple(
-        None if start is None else (start, start + lengths.get(axis, 1))
-        for axis, start in enumerate(starts)
-    )
-
-
-def _owners(value: SSAValue, threads: int) -> object:
-    """The layout, unless copies are held: then one thread writes for several that read."""
+    """A box of a tensor; an axis that is a point has one position, which all threads share."""
     layout = layout_of(value, threads)
-    return layout.axes if layout.replication == 1 else None
+    held = dict(zip(sliced, zip(layout.axes, layout.shape, strict=True), strict=True))
+    pairs = [held.get(axis, (Axis(), 1)) for axis in range(len(op.indices))]
+    axes, extents = tuple(a for a, _ in pairs), tuple(n for _, n in pairs)
+    share = Share(layout, axes, extents, once=kind is not Kind.READ)
+    box = Box(tensor, tuple(linear(v) for v in op.indices), extents)
+    return Access(op, box, kind, _name(tensor), share=share)
 
 
-def _box_owners(op: tile.LoadOp | tile.StoreOp, value: SSAValue, threads: int) -> object:
-    axes = _owners(value, threads)
-    return None if axes is None else (axes, op.sliced, tuple(op.indices))
+def _element(op: _ElementOp, tensor: SSAValue, kind: Kind, threads: int) -> Access:
+    """An element for each thread, at an index that may depend on the thread's number."""
+    split = [_by_thread(linear(v), threads) for v in op.indices]
+    axes, extents = tuple(axis for axis, _, _ in split), tuple(n for _, n, _ in split)
+    nobody = Layout((), threads, ())
+    once = isinstance(op, tile.StoreElementOp) and op.once is not None
+    share = Share(nobody, axes, extents, once=once)
+    box = Box(tensor, tuple(rest for _, _, rest in split), extents)
+    return Access(op, box, kind, _name(tensor), by_tile=False, share=share)
+
+
+def _by_thread(index: Linear, threads: int) -> tuple[Axis, int, Linear]:
+    """The part of an index that follows from the thread's number, how many it takes, and the rest."""
+    known = {v: digit for v in index.terms if (digit := _digit(v, threads))}
+    found, rest = index.split(known)
+    digits = tuple(Digit(*known[value], times) for value, times in found.items())
+    reach = sum((d.modulus - 1) * abs(d.multiplier) for d in digits)
+    least = sum((d.modulus - 1) * d.multiplier for d in digits if d.multiplier < 0)
+    return Axis(digits, (-least,)), reach + 1, rest.plus(Linear(least))
+
+
+def _digit(value: SSAValue, threads: int) -> tuple[int, int] | None:
+    """The divisor and the modulus of a digit of the thread's number."""
+    op = value.owner
+    if isinstance(op, gpu.ThreadIdOp):
+        return (1, threads) if op.dimension.data is gpu.DimensionEnum.X else None
+    if not isinstance(op, arith.DivUIOp | arith.RemUIOp) or not isinstance(op.lhs.owner, gpu.ThreadIdOp):
+        return None
+    by = constant_value(op.rhs)
+    if not isinstance(by, int) or by <= 0:
+        return None
+    return (by, -(-threads // by)) if isinstance(op, arith.DivUIOp) else (1, by)
+
+
+def _name(tensor: SSAValue) -> str:
+    return tensor.name_hint or "a tensor"

@@ -273,8 +273,7 @@ def _converted(op: Operation, value: SSAValue, wanted: Layout) -> SSAValue:
     if layout_of(value, wanted.threads).same_owners(wanted):
         return value
     if isinstance(value.owner, Operation) and is_free(value.owner):
-        set_layout(value, wanted)
-        return value
+        return set_layout(value, wanted)
     convert = tile.ConvertOp(value, tile_type(element(value), wanted))
     copy_location(op, convert)
     assert op.parent is not None

@@ -75,7 +75,7 @@ def _guard(state: ThreadState, places: Places, offsets: Sequence[int]) -> SSAVal
     return condition
 
 
-def _is_flat(buffer: SSAValue, layout: Layout) -> bool:
+def is_flat(buffer: SSAValue, layout: Layout) -> bool:
     """Whether a tile of another shape than the buffer's is read in row-major order."""
     maker = cast(staged.BufferOp, buffer.owner)
     extents = maker.physical
@@ -119,7 +119,7 @@ def _write(
 def distribute_read(state: ThreadState, op: staged.ReadOp) -> None:
     """Each thread reads its slots."""
     b, layout = state.b, state.layout(op.result)
-    flat = _is_flat(op.buffer, layout)
+    flat = is_flat(op.buffer, layout)
     places = places_in(op.buffer, layout, flat=flat)
     view = state.view(op.buffer, layout, shape=places.physical if flat else None)
     memory = cast(staged.BufferOp, op.buffer.owner).type_.element_type

@@ -1,13 +1,13 @@
-"""Puts `gpu.barrier` where a statement touches what another thread touched since the last one.
+"""Puts `gpu.barrier` where threads touch what others touched since the last one.
 
-Works on the staged form, walking in program order with the accesses since the last barrier on any path;
-loop bodies are walked twice, so that conflicts with the iteration before are seen. A barrier goes
-before the conflicting op, or before the outermost op around it that threads may enter apart.
+Works on the staged form. A barrier goes before the access that needs it, or before the outermost op
+around it that threads may enter apart; then barriers that others make superfluous are taken out, and
+those that can stand outside a loop or before both branches of an `if` are moved there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import scf
@@ -19,14 +19,18 @@ from phobos_nb.ir.dialects import gpu, tile
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
-from phobos_nb.lower.accesses import Access, accesses, example
+from phobos_nb.lower.barrier_reasons import elision, reason
+from phobos_nb.lower.conflicts import Conflicts, Crossed, Pair, is_pipelined, sort_key
+from phobos_nb.lower.distances import loops_around
 from phobos_nb.lower.layout_types import is_tile
-from phobos_nb.lower.layouts import WARP
-from phobos_nb.lower.pipeline_loops import STAGES
+from phobos_nb.lower.meetings import Meeting
 
 REASON = "phobos.reason"
 NUMBER = "phobos.barrier"
 """Attribute of a barrier: its number in the list of barriers."""
+
+NEEDED = frozenset({Meeting.WARP, Meeting.CTA})
+"""The meetings that a barrier is for."""
 
 
 @dataclass(frozen=True)
@@ -43,125 +47,159 @@ class Barrier:
     line: int
 
 
-def insert_barriers(kernel: KernelOp, drop: int | None = None) -> tuple[Barrier, ...]:
+def insert_barriers(
+    kernel: KernelOp, drop: int | None = None, needed: Collection[Meeting] = NEEDED
+) -> tuple[Barrier, ...]:
     """Insert the barriers in place; `drop` is the number of one to leave out on request."""
-    walker = _Walker(kernel)
-    walker.run()
-    return (*_number(kernel, drop), *walker.elided.values())
+    conflicts = Conflicts(kernel)
+    placement = Placement(kernel, conflicts, needed)
+    chosen = placement.choose()
+    elided = _elided(conflicts, chosen, needed)
+    reasons = {place: reason(placement.for_whom(chosen, place)) for place in chosen}
+    for place, why in reasons.items():
+        _insert(place, why)
+    for op in list(kernel.body.walk()):
+        if is_pipelined(op):
+            assert isinstance(op, scf.ForOp)
+            _insert_in_pipeline(op, conflicts)
+    return (*_number(kernel, drop), *elided)
 
 
-class _Walker:
-    def __init__(self, kernel: KernelOp) -> None:
-        self._kernel = kernel
-        self._threads = kernel.threads.value.data
+class Placement:
+    """The choice of the ops that barriers stand before."""
+
+    def __init__(self, kernel: KernelOp, conflicts: Conflicts, needed: Collection[Meeting]) -> None:
+        self._conflicts, self._needed = conflicts, needed
         self._uniform = _uniform_blocks(kernel)
-        self._again = False
-        self.elided: dict[str, Barrier] = {}
+        self._position = sort_key(kernel)
 
-    def run(self) -> None:
-        self._block(self._kernel.body.block, {})
+    def choose(self) -> list[Operation]:
+        """As few as these rules find, each in as few loops."""
+        chosen = self._as_met()
+        chosen = self._outwards(self._thinned(chosen))
+        return sorted(self._thinned(chosen), key=self._position)
 
-    def _block(self, block: Block, pending: _Pending) -> _Pending:
-        """The accesses since the last barrier after the block, given those before it."""
-        for op in list(block.ops):
-            if isinstance(op, gpu.BarrierOp):
-                pending = {}
-            elif isinstance(op, scf.IfOp):
-                branches = [self._block(b, dict(pending)) for r in op.regions for b in r.blocks]
-                pending = _union([*branches, pending] if len(branches) < 2 else branches)
-            elif isinstance(op, scf.ForOp) and STAGES in op.attributes:
-                pending = self._pipelined(op, pending)
-            elif isinstance(op, scf.ForOp | scf.WhileOp):
-                pending = self._loop(op, pending)
-            else:
-                pending = self._op(op, pending)
-        return pending
+    def for_whom(self, chosen: Collection[Operation], place: Operation) -> Pair:
+        """The first pair that nothing but the barrier at a place keeps in order."""
+        return next(self._pairs([p for p in chosen if p is not place]))
 
-    def _loop(self, op: scf.ForOp | scf.WhileOp, pending: _Pending) -> _Pending:
-        before, outer = pending, self._again
-        for again in (outer, True):
-            self._again = again
-            for region in op.regions:
-                pending = self._block(region.block, dict(pending))
-            pending = _union([before, pending])
-        self._again = outer
-        return pending
+    def _pairs(self, chosen: Collection[Operation]) -> Iterator[Pair]:
+        return self._conflicts.unordered(chosen, self._needed)
 
-    def _pipelined(self, op: scf.ForOp, pending: _Pending) -> _Pending:
-        """A pipelined loop has one barrier, between the landing of a slice and its reading."""
-        body = [inner for inner in op.body.block.ops if not isinstance(inner, gpu.BarrierOp)]
-        for inner in body:
-            for access in accesses(inner, self._threads):
-                earlier = next((e for e in pending.values() if access.conflicts(e)), None)
-                if earlier is not None:
-                    self._insert(op, earlier, access)
-                    pending = {}
-        reads = [a for i in body if isinstance(i, staged.DotOp) for a in accesses(i, self._threads)]
-        writes = [a for i in body if isinstance(i, staged.WriteOp) for a in accesses(i, self._threads)]
-        first = next(inner for inner in body if isinstance(inner, staged.DotOp))
-        self._insert(first, writes[0], reads[0])
-        return {(id(a.op), i): a for i, a in enumerate(reads)}
+    def enough(self, chosen: Collection[Operation]) -> bool:
+        """Whether barriers before these ops order everything."""
+        return next(self._pairs(chosen), None) is None
 
-    def _op(self, op: Operation, pending: _Pending) -> _Pending:
-        found = list(accesses(op, self._threads))
-        for access in found:
-            for earlier in pending.values():
-                if not access.conflicts(earlier):
-                    continue
-                if access.same_thread(earlier):
-                    self._elide(earlier, access)
-                    continue
-                self._insert(op, earlier, access)
-                pending = {}
-                break
-        return {**pending, **{(id(op), i): a for i, a in enumerate(found)}}
+    def _as_met(self) -> list[Operation]:
+        """Each as late as its pair allows, which is right for straight code."""
+        chosen: list[Operation] = []
+        while (pair := next(self._pairs(chosen), None)) is not None:
+            place = self._place(pair.later.op)
+            assert place not in chosen, (
+                f"a barrier before {place.name} does not help {pair.later.op.name}"
+            )
+            chosen.append(place)
+        return chosen
 
-    def _insert(self, op: Operation, earlier: Access, access: Access) -> None:
+    def may_stand_before(self, op: Operation) -> bool:
+        """Whether all threads come to an op together, outside of what pipelines itself."""
+        around = op.parent_op()
+        pipelined = around is not None and is_pipelined(around)
+        return op.parent_block() in self._uniform and not pipelined
+
+    def _place(self, op: Operation) -> Operation:
+        """The op, or the outermost one around it that threads may enter apart."""
         place = op
-        while place.parent_block() not in self._uniform:
+        while not self.may_stand_before(place):
             around = place.parent_op()
             assert around is not None
             place = around
-        barrier = gpu.BarrierOp()
-        barrier.attributes[REASON] = StringAttr(_reason(earlier, access, self._again))
-        barrier.location = op.location
-        Rewriter.insert_op(barrier, InsertPoint.before(place))
+        return place
 
-    def _elide(self, earlier: Access, access: Access) -> None:
-        reason = f"{access.name}: each thread meets only its own elements again (line {earlier.line})"
-        self.elided.setdefault(reason, Barrier(0, False, reason, access.line))
+    def _thinned(self, chosen: list[Operation]) -> list[Operation]:
+        """Without those that the others make superfluous, innermost first."""
+        for place in sorted(chosen, key=lambda p: (-len(loops_around(p)), self._position(p))):
+            rest = [p for p in chosen if p is not place]
+            if self.enough(rest):
+                chosen = rest
+        return chosen
+
+    def _outwards(self, chosen: list[Operation]) -> list[Operation]:
+        """Each before or behind the outermost loop where it serves as well; one for two branches."""
+        for place in chosen:
+            rest = [p for p in chosen if p is not place]
+            for other in self._outside(place):
+                if self.enough([*rest, other]):
+                    chosen = [*rest, other]
+                    break
+        return self._before_branches(chosen)
+
+    def _outside(self, place: Operation) -> list[Operation]:
+        """The places before and behind the loops around a place, outermost first."""
+        found: list[Operation] = []
+        for loop in reversed(loops_around(place)):
+            if loop.parent_block() in self._uniform:
+                found += [op for op in (loop, loop.next_op) if op is not None]
+        return found
+
+    def _before_branches(self, chosen: list[Operation]) -> list[Operation]:
+        """Before an `if`, where both branches have a barrier that one there makes superfluous."""
+        around = {op for place in chosen for op in _ifs_around(place)}
+        for branch in sorted(around, key=self._position, reverse=True):
+            fewer = self._thinned([*chosen, branch]) if branch not in chosen else chosen
+            sides = [
+                any(_stands_in(p, region.block) for p in chosen if p not in fewer)
+                for region in branch.regions
+                if region.blocks
+            ]
+            if branch in fewer and len(sides) == 2 and all(sides):
+                chosen = fewer
+        return chosen
 
 
-_Pending = dict[tuple[int, int], Access]
+def _ifs_around(op: Operation) -> list[scf.IfOp]:
+    found: list[scf.IfOp] = []
+    around = op.parent_op()
+    while around is not None:
+        if isinstance(around, scf.IfOp):
+            found.append(around)
+        around = around.parent_op()
+    return found
 
 
-def _union(states: Iterable[_Pending]) -> _Pending:
-    merged: _Pending = {}
-    for state in states:
-        merged.update(state)
-    return merged
+def _stands_in(op: Operation, block: Block) -> bool:
+    around: Operation | None = op
+    while around is not None and around.parent_block() is not block:
+        around = around.parent_op()
+    return around is not None
 
 
-def _reason(earlier: Access, access: Access, again: bool) -> str:
-    """The sentence that says what would go wrong without the barrier."""
-    first, then = earlier.kind.value, access.kind.value
-    turn = " in the next iteration" if again and access.line <= earlier.line else ""
-    at, to = f"line {earlier.line}", f"line {access.line}"
-    if earlier.name == access.name:
-        who, other = _lanes(earlier, access)
-        return f"{access.name} is {first} by {who} at {at} and {then} by {other} at {to}{turn}"
-    return (
-        f"{earlier.name} is {first} at {at}, and {access.name}, in the same bytes, {then} at {to}{turn}"
-    )
+def _insert(place: Operation, why: str) -> None:
+    barrier = gpu.BarrierOp()
+    barrier.attributes[REASON] = StringAttr(why)
+    barrier.location = place.location
+    Rewriter.insert_op(barrier, InsertPoint.before(place))
 
 
-def _lanes(earlier: Access, access: Access) -> tuple[str, str]:
-    """Two lanes, one of each access, that meet at an element, where the layouts tell."""
-    threads = example(earlier, access)
-    if threads is None:
-        return "one thread", "another"
-    first, second = (f"lane {t % WARP} of warp {t // WARP}" for t in threads)
-    return first, second
+def _insert_in_pipeline(loop: scf.ForOp, conflicts: Conflicts) -> None:
+    """A pipelined loop has one barrier, between the landing of a slice and its reading."""
+    body = list(loop.body.block.ops)
+    dots = [op for op in body if isinstance(op, staged.DotOp)]
+    writes = [a for op in body if isinstance(op, staged.WriteOp) for a in conflicts.of(op)]
+    reads = [a for dot in dots for a in conflicts.of(dot)]
+    write, read = next((w, r) for w in writes for r in reads if r.must_be_ordered(w))
+    _insert(dots[0], reason(Pair(write, read, Crossed(), Meeting.CTA)))
+
+
+def _elided(
+    conflicts: Conflicts, chosen: Collection[Operation], needed: Collection[Meeting]
+) -> list[Barrier]:
+    """What a barrier would stand for that knew no threads, one for each sentence."""
+    found: dict[str, Barrier] = {}
+    for pair in conflicts.unordered(chosen, frozenset(Meeting) - frozenset(needed)):
+        why = elision(pair)
+        found.setdefault(why, Barrier(0, False, why, pair.later.line))
+    return list(found.values())
 
 
 def _uniform_blocks(kernel: KernelOp) -> set[Block | None]:
@@ -181,11 +219,11 @@ def _number(kernel: KernelOp, drop: int | None) -> list[Barrier]:
     for op in list(kernel.body.walk()):
         if not isinstance(op, gpu.BarrierOp):
             continue
-        reason = op.attributes.setdefault(REASON, StringAttr("barrier() of the kernel"))
-        assert isinstance(reason, StringAttr)
+        why = op.attributes.setdefault(REASON, StringAttr("barrier() of the kernel"))
+        assert isinstance(why, StringAttr)
         op.attributes[NUMBER] = IntegerAttr(len(found) + 1, i64)
         place = place_of(op)
-        found.append(Barrier(len(found) + 1, True, reason.data, place.line if place else 0))
+        found.append(Barrier(len(found) + 1, True, why.data, place.line if place else 0))
         if drop == len(found):
             found[-1] = replace(found[-1], kept=False)
             op.detach()

@@ -67,7 +67,7 @@ def tile_type(of: Attribute, layout: Layout) -> Tile:
     return TensorType(of, layout.shape, attribute(layout))
 
 
-def set_layout(value: SSAValue, layout: Layout) -> None:
-    """Give a tile its layout."""
+def set_layout(value: SSAValue, layout: Layout) -> SSAValue:
+    """Give a tile its layout; the value that stands in its place from here on."""
     assert shape(value) == layout.shape, (shape(value), layout.shape)
-    Rewriter.replace_value_with_new_type(value, tile_type(element(value), layout))
+    return Rewriter.replace_value_with_new_type(value, tile_type(element(value), layout))

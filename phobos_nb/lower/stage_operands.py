@@ -6,7 +6,7 @@ a reduction that leaves the warp exchanges its parts through one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, i1, i8, i64
@@ -19,7 +19,7 @@ from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower import staged
 from phobos_nb.lower.gemm_plan import GemmPlan
-from phobos_nb.lower.layout_types import byte_width, element, layout_of, tile_type
+from phobos_nb.lower.layout_types import byte_width, element, is_tile, layout_of, tile_type
 from phobos_nb.lower.layouts import (
     Layout,
     blocked,
@@ -30,6 +30,9 @@ from phobos_nb.lower.layouts import (
     whole_axis,
 )
 from phobos_nb.lower.padding import SharedAccess, choose_pad
+
+PARTIAL = "partial results"
+"""What the purpose of a buffer begins with that warps exchange their parts of a reduction through."""
 
 
 def stage_operands(kernel: KernelOp, plans: Mapping[tile.DotOp, GemmPlan]) -> None:
@@ -97,7 +100,7 @@ class _Rewrite:
             left = partials(held, axis)
             value = self._combine(kind, value, axis, left)
             whole = whole_axis(left, axis)
-            value = self.through_shared(f"partial results of {name}", value, whole, threads)
+            value = self.through_shared(f"{PARTIAL} of {name}", value, whole, threads)
         return self._combine(kind, value, axis, collapse(held, axis))
 
     def _combine(self, kind: CombiningKindFlag, value: SSAValue, axis: int, result: Layout) -> SSAValue:
@@ -170,7 +173,8 @@ def _within(value: SSAValue, block: Block) -> bool:
 def _stage_move(op: tile.ConvertOp | tile.ReshapeOp, threads: int) -> None:
     rewrite = _Rewrite(op)
     reshapes = isinstance(op, tile.ReshapeOp)
-    purpose = f"{name_of(op.source)} {'reshaped' if reshapes else 'between layouts'}"
+    name = name_of(op.source)
+    purpose = f"flat({name})" if reshapes else f"{name} between layouts"
     wanted = layout_of(op.result, threads)
     rewrite.replace(rewrite.through_shared(purpose, op.source, wanted, threads, dense=reshapes))
 
@@ -199,12 +203,34 @@ def _stage_block_reduce(op: tile.BlockReduceOp, threads: int) -> None:
 
 
 def name_of(value: SSAValue) -> str:
-    """What a reader calls the tile: its variable, or the tensor it was loaded from."""
-    if value.name_hint:
-        return value.name_hint
-    if isinstance(value.owner, tile.LoadOp):
-        return value.owner.source.name_hint or "a tile"
-    return "a tile"
+    """What a reader calls the tile: its variable, the tensor it came from, or what it is made of."""
+    names = list(dict.fromkeys(_names(value, set())))
+    if names == [_own_name(value)]:
+        return names[0]
+    *most, last = names or ["constants"]
+    made_of = f"{', '.join(most)} and {last}" if most else last
+    return f"an expression of {made_of}"
+
+
+def _own_name(value: SSAValue) -> str:
+    if not value.name_hint and isinstance(value.owner, tile.LoadOp | tile.LoadElementOp):
+        return value.owner.source.name_hint or ""
+    return value.name_hint or ""
+
+
+def _names(value: SSAValue, seen: set[SSAValue]) -> Iterator[str]:
+    """The nearest names that a value is made of, scalars and indices left out where tiles have some."""
+    if value in seen:
+        return
+    seen.add(value)
+    if name := _own_name(value):
+        yield name
+    elif isinstance(value.owner, Operation):
+        operands = list(value.owner.operands)
+        if isinstance(value.owner, staged.ReadOp):
+            operands = [use.operation.operands[0] for use in value.owner.buffer.uses]
+        for operand in [v for v in operands if is_tile(v)] or operands:
+            yield from _names(operand, seen)
 
 
 def _covers(a: Layout, b: Layout) -> list[int]:

@@ -1,16 +1,17 @@
 """The reason of a barrier names two lanes that meet at an element of the tile, and their lines."""
 
+import itertools
 import re
 
 import pytest
 
 import phobos_nb as ph
-from phobos_nb.lower.accesses import Share
 from phobos_nb.lower.layouts import blocked
+from phobos_nb.lower.meetings import Lines, Meeting, Share, example, meeting
 from tests.examples_cases import CASES
 
 NAMED = re.compile(
-    r"(?P<tile>.+) is written by lane (\d+) of warp (\d+) at line (?P<first>\d+) "
+    r"(?P<tile>.+) (?:is|are) written by lane (\d+) of warp (\d+) at line (?P<first>\d+) "
     r"and read by lane (\d+) of warp (\d+) at line (?P<then>\d+)"
 )
 
@@ -25,7 +26,7 @@ NAMED = re.compile(
         ),
         (
             "softmax",
-            "partial results of x is written by lane 0 of warp 0 at line 21 "
+            "partial results of x are written by lane 0 of warp 0 at line 21 "
             "and read by lane 0 of warp 1 at line 21",
         ),
     ],
@@ -38,19 +39,25 @@ def test_lanes_and_lines_of_a_reason(name, reason):
 
 
 def test_the_lanes_meet():
-    """Of blocked layouts of one tile, the two threads of the example hold a common element."""
-    first, second = blocked((16, 32), 64, 4), blocked((16, 32), 64, 2, fastest=0)
-    a, b = Share(first, first.axes), Share(second, second.axes)
-    pairs = [(i, j) for i in range(64) for j in range(64) if i != j and a.meets(i, b, j)]
-    held = {t: set(elements(first, t)) for t in range(64)}
-    read = {t: set(elements(second, t)) for t in range(64)}
-    assert pairs == [(i, j) for i in range(64) for j in range(64) if i != j and held[i] & read[j]]
-
-
-def elements(layout, thread):
-    """The coordinates that a thread holds."""
-    rows, columns = ((axis.base(thread), axis.offsets) for axis in layout.axes)
-    return [(rows[0] + i, columns[0] + j) for i in rows[1] for j in columns[1]]
+    """Of blocked layouts of one tile, the farthest meeting and the example are those of the elements."""
+    layouts = [
+        blocked((16, 32), 64, 4),
+        blocked((16, 32), 64, 2, fastest=0),
+        blocked((16, 32), 64, 1, cap=8),
+        blocked((16, 16), 64, 1),
+        blocked((3, 5), 64, 1),
+    ]
+    for first, second in itertools.product(layouts, repeat=2):
+        once = first.replication > 1
+        a = Share(first, first.axes, first.shape, once=once), Lines((40, 1))
+        b = Share(second, second.axes, second.shape), Lines((40, 1))
+        held = {t: set(first.elements(t)) if first.is_first(t) or not once else set() for t in range(64)}
+        read = {t: set(second.elements(t)) for t in range(64)}
+        pairs = [(i, j) for i in range(64) for j in range(64) if held[i] & read[j]]
+        farthest = max(1 + (i != j) + (i // 32 != j // 32) for i, j in pairs)
+        assert meeting(a, b) == Meeting(farthest)
+        apart = [(i, j) for i, j in pairs if i // 32 != j // 32] or [(i, j) for i, j in pairs if i != j]
+        assert example(a, b) == (apart[0] if apart else None)
 
 
 @pytest.mark.parametrize("name", ["layer_norm", "linear_attention", "flash_attention_fp32"])

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from xdsl.ir import Operation
 
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.ir.locations import place_of
-from phobos_nb.lower import insert_barriers
+from phobos_nb.lower import pipeline
+from phobos_nb.lower.insert_barriers import insert_barriers
+from phobos_nb.lower.meetings import Meeting
 from phobos_nb.options import CompileOptions
 from phobos_nb.simulate.launch import simulate
 from phobos_nb.simulate.records import SimulationResult
@@ -101,20 +104,14 @@ def reported(run: Run, module: ModuleOp) -> str:
 
 
 @contextmanager
-def elided_restored() -> Iterator[list[str]]:
-    """While it is open, the compiler inserts the barriers that it would leave out; their reasons."""
-    walker = insert_barriers._Walker  # pyright: ignore[reportPrivateUsage] - a mutation of the compiler
-    before, reasons = walker._elide, list[str]()  # pyright: ignore[reportPrivateUsage]
-
-    def insert(self: Any, earlier: Any, access: Any) -> None:
-        reasons.append(access.name)
-        self._insert(access.op, earlier, access)
-
-    walker._elide = insert  # pyright: ignore[reportPrivateUsage]
+def elided_restored() -> Generator[None]:
+    """While it is open, the compiler inserts the barriers that it would leave out."""
+    before = pipeline.insert_barriers
+    pipeline.insert_barriers = partial(insert_barriers, needed=frozenset(Meeting))
     try:
-        yield reasons
+        yield
     finally:
-        walker._elide = before  # pyright: ignore[reportPrivateUsage]
+        pipeline.insert_barriers = before
 
 
 def mutate(name: str, chip: str) -> Report:
@@ -130,10 +127,10 @@ def mutate(name: str, chip: str) -> Report:
         place, said = place_of(op), reported(run, mutant)
         told = f"{op.name} at line {place.line if place else 0}"
         (report.noticed if said else report.unnoticed).append(f"{told}: {said}" if said else told)
-    with elided_restored() as reasons:
+    with elided_restored():
         again, run_again = compiled(case, chip)
         restored = list(run_again(again.thread_module))
-    report.restored = len(set(reasons))
+    report.restored = sum(not barrier.kept for barrier in compilation.barriers)
     report.changed = any(not same(a, b) for a, b in zip(whole, restored, strict=True))
     return report
 
