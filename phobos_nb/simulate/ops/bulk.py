@@ -179,7 +179,7 @@ def _box_fits(
         _fault(m, s, lane, op, "misaligned", text, "shared")
         return False
     low, high = ref.bounds
-    if own < low or own + map_.elements - 1 > high:
+    if own < low or own + size // ref.dtype.itemsize - 1 > high:
         text = f"a box of {size} bytes at byte {start} of shared memory reaches outside {ref.described}"
         _fault(m, s, lane, op, "out_of_bounds", text, "shared", (start,))
         return False
