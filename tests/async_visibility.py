@@ -146,12 +146,11 @@ def bulk_load(words: int, tensor: str = "src", number: int = 1) -> str:
     return op("phobos.bulk.load", places, types, (1, 1, 1, 1, 1, 1, 1, 0, 0)) + "\n"
 
 
-def bulk_store(words: int) -> str:
-    """The round's words to their place in global memory."""
+def bulk_store(words: int, at: str = "%n") -> str:
+    """The round's words to their place, or another one, in global memory."""
     types = f"memref<?xi32>, index, memref<{words}xi32, S>, index, index"
-    return (
-        op("phobos.bulk.store", f"%far, %n, %own, %c0, %c{4 * words}", types, (1, 1, 1, 1, 1, 0)) + "\n"
-    )
+    places = f"%far, {at}, %own, %c0, %c{4 * words}"
+    return op("phobos.bulk.store", places, types, (1, 1, 1, 1, 1, 0)) + "\n"
 
 
 LATE = """%warp = arith.divui %t, %c32 : index
@@ -187,6 +186,8 @@ SEEN = wait("%c0", "%parity", 1)
 FAR = "%found = memref.load %far[%v] : memref<?xi32>"
 AWAY = f"%found = memref.load %away[%u] : memref<{N}xi32, 7 : i64>"
 PEER = f'%away = "phobos.peer"(%own, %other) : (memref<{N}xi32, S>, index) -> memref<{N}xi32, 7 : i64>\n'
+ONE_PLACE = f"%same = arith.muli %b, %c{N} : index\n"
+SAME = "%s = arith.addi %u, %same : index\n  %found = memref.load %far[%s] : memref<?xi32>"
 PALS = (
     "%m0 = arith.muli %pal, %rounds : index\n%m1 = arith.addi %m0, %i : index\n"
     f"%m = arith.muli %m1, %c{N} : index\n"
@@ -329,6 +330,13 @@ EXPERIMENTS = {
         + SEEN + check(BIG) + when("%first", WAIT_ALL) + BARRIER,
         (WAIT_READ,),
         words=BIG,
+    ),
+    "wait_group, one place": Experiment(
+        "bulk stores to the same place in every round, which threads have read in the round before",
+        (WAIT_ALL,),
+        ONE_PLACE + fill(N) + FENCE + BARRIER + when("%first", bulk_store(N, "%same") + COMMIT + CUT)
+        + BARRIER + check(N, SAME) + BARRIER + when("%first", WAIT_ALL) + BARRIER,
+        (WAIT_READ,),
     ),
     "wait_group.read at the end": Experiment(
         "a thread ends while its bulk store may still read the CTA's shared memory",

@@ -22,6 +22,7 @@ WAITS = {
     "named barrier": "read after write",
     "proxy fence of one thread": "missing proxy fence",
     "wait_group for a load": "copy in flight",
+    "wait_group, one place": "copy in flight",
     "wait_group.read at the end": "bulk_copy",
     "mbarrier wait before a load": "write after read",
 }
