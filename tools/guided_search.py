@@ -38,7 +38,7 @@ KERNELS = ROOT / "results" / "records"
 SIZES = ROOT / "results" / "records_sizes"
 OUT = ROOT / "results" / "guided_search.json"
 
-SOURCES = (*sorted((ROOT / "examples").glob("*.ph")), ROOT / "tests" / "gpu" / "unseen.ph")
+SOURCES = (*sorted((ROOT / "examples").glob("*.ph")), *sorted((ROOT / "tests" / "gpu").glob("*.ph")))
 """Where the recorded kernels' texts are."""
 
 PART = 4

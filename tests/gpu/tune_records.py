@@ -1,11 +1,11 @@
 """Every bundled kernel searched on a GPU, one record each, for replays without one.
 
-usage: python -m tests.gpu.tune_records OUT [--later] [--only NAME ...] [--workers N] [--tiny]
+usage: python -m tests.gpu.tune_records OUT [--set SET] [--only NAME ...] [--workers N] [--tiny]
 
-Writes OUT/NAME.json per case, compact; with --later those of other sizes and kernels, by which a model
-of the time is judged. All configurations of all cases are handed to one pool of compilers at the start,
-so that they are busy while earlier cases are measured. Answers are checked against float64. With --tiny
-the arrays are small and in CPU memory: a trial of the script itself.
+Writes OUT/NAME.json per case, compact; the sets "later" and "latest" are of other sizes and kernels, by
+which a model of the time is judged. All configurations of all cases are handed to one pool of compilers
+at the start, so that they are busy while earlier cases are measured. Answers are checked against
+float64. With --tiny the arrays are small and in CPU memory: a trial of the script itself.
 """
 
 from __future__ import annotations
@@ -118,6 +118,40 @@ LATER = (
 )
 """Other sizes, wider spaces and other kernels: what an order of configurations is judged by."""
 
+TURNS = {"ROWS": (1, 2, 4, 8, 16, 32, 64, 128)}
+LATEST = (
+    Job("layer_norm", {"M": 8192, "N": 2048}, CHUNKS),
+    Job("rms_norm", {"M": 1024, "N": 16384}, CHUNKS),
+    Job("softmax", {"M": 1024, "N": 8192}, CHUNKS),
+    Job("argmax", {"M": 8192, "N": 2048}, CHUNKS),
+    Job("scan", {"M": 4096, "N": 2048}, {"ROWS": (8, 16, 32, 64, 128), "COLS": (16, 32, 64, 128, 256)}),
+    Job("rotary", {"T": 1024, "H": 32, "D": 32}, TURNS, {"D": 32}, 1e-3),
+    Job("stencil", {"M": 8192, "N": 1024}, {"TILE_M": (4, 8, 16, 32, 64), "TILE_N": (32, 64, 128, 256)}),
+    Job("transpose", {"M": 1024, "N": 16384}, {"TILE_M": (8, 16, 32, 64), "TILE_N": (8, 16, 32, 64)}),
+    Job("saxpy_fp32", {"N": 1 << 22}, {"TILE": (64, 128, 256, 512, 1024, 2048, 4096, 8192)}),
+    Job("flash_attention_fp32", {"H": 4, "NQ": 2048, "NK": 512, "D": 64}, BLOCKS, {"D": 64}),
+    Job("flash_attention_fp16", {"H": 32, "NQ": 512, "NK": 1024, "D": 64}, BLOCKS, {"D": 64}),
+    Job(
+        "attention_f16_causal",
+        {"H": 16, "NQ": 1024, "NK": 1024, "D": 64},
+        BLOCKS,
+        {"D": 64, "CAUSAL": 1},
+    ),
+    Job("batched_gemm", {"Z": 8, **cube(1024)}, {"STAGES": (2, 3)}),
+    Job("gemm_fp16", {"M": 1024, "N": 4096, "K": 1024}),
+    Job("bias_gelu", {"M": 1024, "N": 8192}),
+    Job("unit_rows", {"M": 1024, "N": 16384}),
+    Job("column_means", {"M": 1024, "N": 8192}),
+    Job("log_sum_exp", SQUARE),
+    Job("log_sum_exp", {"M": 512, "N": 32768}),
+    Job("swiglu", SQUARE),
+    Job("add_transposed", SQUARE),
+    Job("unit_columns", SQUARE),
+)
+"""Once more others, recorded after the order had been judged, and found wanting, by LATER."""
+
+SETS = {"records": JOBS, "later": LATER, "latest": LATEST}
+
 
 def tiny(job: Job) -> Job:
     """The same with extents of at most 64 (128 for what must be a multiple), for a trial."""
@@ -172,7 +206,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--workers", type=int)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--later", action="store_true", help="LATER instead of JOBS")
+    parser.add_argument("--set", choices=SETS, default="records")
     parser.add_argument("--tiny", action="store_true")
     parsed = parser.parse_args()
     parsed.out.mkdir(parents=True, exist_ok=True)
@@ -180,7 +214,7 @@ def main() -> int:
     begun, bad = time.perf_counter(), 0
     jobs = [
         tiny(j) if parsed.tiny else j
-        for j in (LATER if parsed.later else JOBS)
+        for j in SETS[parsed.set]
         if not parsed.only or j.case in parsed.only
     ]
     pool = WorkerPool(parsed.workers or Settings().width, 120.0)

@@ -1,4 +1,4 @@
-"""The kernels of `unseen.ph` as cases, with data and float64 references."""
+"""The kernels of `unseen.ph` and `held_out.ph` as cases, with data and float64 references."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.module import load
 from tests.examples.case import Arguments, Array, Shape, normal, stale, wide
 
-FILE = Path(__file__).with_name("unseen.ph")
+HERE = Path(__file__).parent
+FILES = ("unseen.ph", "held_out.ph")
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class UnseenCase:
 
     def load(self) -> Kernel:
         """The kernel."""
-        return load(FILE)[self.name]
+        found = (load(HERE / file) for file in FILES)
+        return next(module[self.name] for module in found if self.name in {k.name for k in module})
 
     def grid(self, constants: Any, arguments: Any) -> None:
         """Inferred for all of them."""
@@ -48,6 +50,22 @@ def _gelu(arguments: Arguments) -> dict[str, Array]:
 def _unit_rows(arguments: Arguments) -> dict[str, Array]:
     x = wide(arguments["X"])
     return {"Y": x / np.sqrt((x * x).sum(axis=1, keepdims=True))}
+
+
+def _log_sum_exp(arguments: Arguments) -> dict[str, Array]:
+    x = wide(arguments["X"])
+    highest = x.max(axis=1)
+    return {"Y": highest + np.log(np.exp(x - highest[:, None]).sum(axis=1))}
+
+
+def _swiglu(arguments: Arguments) -> dict[str, Array]:
+    g = wide(arguments["G"])
+    return {"Y": wide(arguments["X"]) * g / (1 + np.exp(-g))}
+
+
+def _unit_columns(arguments: Arguments) -> dict[str, Array]:
+    x = wide(arguments["X"])
+    return {"Y": x / np.sqrt((x * x).sum(axis=0, keepdims=True))}
 
 
 def _two_products(arguments: Arguments) -> dict[str, Array]:
@@ -72,5 +90,21 @@ UNSEEN = {
             lambda a: {"Y": wide(a["X"]).mean(axis=0)},
         ),
         UnseenCase("two_products", _products, _two_products),
+        UnseenCase(
+            "log_sum_exp",
+            lambda s, r: {"X": normal(r, (s["M"], s["N"])), "Y": stale((s["M"],))},
+            _log_sum_exp,
+        ),
+        UnseenCase("swiglu", lambda s, r: {**_matrix(s, r), "G": normal(r, (s["M"], s["N"]))}, _swiglu),
+        UnseenCase(
+            "add_transposed",
+            lambda s, r: {
+                "A": normal(r, (s["M"], s["N"])),
+                "B": normal(r, (s["N"], s["M"])),
+                "C": stale((s["M"], s["N"])),
+            },
+            lambda a: {"C": wide(a["A"]) + wide(a["B"]).T},
+        ),
+        UnseenCase("unit_columns", _matrix, _unit_columns),
     )
 }
