@@ -1,11 +1,11 @@
 """Every command and block of Python of docs/tuning.md and docs/bench.md, run as written on a GPU.
 
-usage: python -m tests.gpu.documented OUT.json [--only tuning|bench] [--seconds N]
+usage: python -m tests.gpu.documented OUT.json [--only tuning|bench] [--seconds N] [--last TEXT:LINE ...]
 
 Blocks of a text share their names, as in one session. A Dask scheduler must answer at scheduler:8786, as
 the text assumes (`dask scheduler`, and a `dask worker` on the machine of the GPU). Files are written
 into a folder of their own. The exit code is how many failed; what does not begin within N seconds is
-listed as not run.
+listed as not run. --last: what to put behind all others.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", choices=["tuning", "bench"])
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--last", nargs="*", default=[])
     parsed = parser.parse_args()
     os.environ["PHOBOS_CACHE_DIR"] = tempfile.mkdtemp()
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), *sys.path]))
@@ -67,17 +68,18 @@ def main() -> int:
     os.chdir(folder)
     found: list[dict[str, Any]] = []
     begun = time.perf_counter()
-    for name in [parsed.only] if parsed.only else ["tuning", "bench"]:
-        names: dict[str, Any] = {"__name__": "docs"}
-        for step in steps(name):
-            row: dict[str, Any] = {"text": f"docs/{name}.md", "line": step.line, "code": step.code}
-            started = time.perf_counter()
-            if started - begun < parsed.seconds:
-                rc, said = shell(step, folder) if step.language == "shell" else python(step, names)
-                row |= {"rc": rc, "seconds": round(time.perf_counter() - started, 1), "said": said}
-            found.append(row)
-            print(name, step.line, row.get("rc", "not run"), row.get("seconds"), flush=True)
-            out.write_text(json.dumps({**circumstances(), "ran": found}, indent=1) + "\n")
+    texts = [parsed.only] if parsed.only else ["tuning", "bench"]
+    names: dict[str, dict[str, Any]] = {name: {"__name__": "docs"} for name in texts}
+    all_steps = [(name, step) for name in texts for step in steps(name)]
+    for name, step in sorted(all_steps, key=lambda s: f"{s[0]}:{s[1].line}" in parsed.last):
+        row: dict[str, Any] = {"text": f"docs/{name}.md", "line": step.line, "code": step.code}
+        started = time.perf_counter()
+        if started - begun < parsed.seconds:
+            rc, said = shell(step, folder) if step.language == "shell" else python(step, names[name])
+            row |= {"rc": rc, "seconds": round(time.perf_counter() - started, 1), "said": said}
+        found.append(row)
+        print(name, step.line, row.get("rc", "not run"), row.get("seconds"), flush=True)
+        out.write_text(json.dumps({**circumstances(), "ran": found}, indent=1) + "\n")
     return sum(row.get("rc") != 0 for row in found)
 
 
