@@ -202,8 +202,8 @@ class Kernel:
         """Run a call once under Nsight Compute; its counts per source line beside the simulator's.
 
         Takes GPU or NumPy arrays, which stay as they are: the launch happens in another process, on
-        copies. report: where ncu's own report is kept, with the kernel's text beside it for Nsight
-        Compute's window; by default nowhere. simulated: whether to simulate the call too. Raises
+        copies. report: where ncu's own report is kept, with the kernel's text and its CUDA beside it for
+        Nsight Compute's window; by default nowhere. simulated: whether to simulate the call too. Raises
         `PhobosError` PH608 without ncu, PH609 without permission to read the counters.
         """
         from phobos_nb.compilation.profile import profile

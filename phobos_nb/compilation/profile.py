@@ -17,7 +17,13 @@ from phobos_nb.compilation.call import SolvedCall, describe_host, host_values, o
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.configuration import Configuration, resolve
 from phobos_nb.contract import ScalarParameter
-from phobos_nb.cuda.profile import Measured, compile_with_file, measure, write_source
+from phobos_nb.cuda.profile import (
+    Measured,
+    compile_with_files,
+    measure,
+    printed_file,
+    write_source,
+)
 from phobos_nb.cuda.stored_call import PITCH, Read, Region, StoredCall, read_device, read_host, regions
 from phobos_nb.dtypes import SCALARS
 from phobos_nb.source import Source
@@ -195,8 +201,8 @@ def profile(
     with folder as name:
         path = Path(report) if report else Path(name) / kernel.name
         path = path.with_suffix(".ncu-rep").resolve()
-        text = path.with_suffix(".ph")
-        launches = measure(taken.stored(*(_code(x, text) for x in taken.compilation.launches)), path)
+        codes = [_code(x, path, n) for n, x in enumerate(taken.compilation.launches)]
+        launches = measure(taken.stored(*codes), path)
     result = None
     if simulated:
         modules, plan = [x.thread_module for x in taken.compilation.launches], taken.compilation.plan
@@ -204,11 +210,11 @@ def profile(
     return Profile(source, tuple(launches), result, path if report else None, kernel.name)
 
 
-def _code(compilation: Compilation, text: Path) -> bytes:
-    """The machine code with line tables that name a file: the kernel's own, or its text written out."""
-    source = compilation.source
-    own = Path(source.name)
+def _code(compilation: Compilation, report: Path, number: int) -> bytes:
+    """The machine code with line tables that name files: the kernel's own, or its text written out."""
+    source, own = compilation.source, Path(compilation.source.name)
     if not (own.is_file() and own.read_text("utf-8", errors="replace") == source.text):
-        write_source(source, text)
-        own = text
-    return compile_with_file(compilation.cuda_source, compilation.configuration.target, source, own)
+        own = report.with_suffix(".ph")
+        write_source(source, own)
+    target, printed = compilation.configuration.target, printed_file(report, number)
+    return compile_with_files(compilation.cuda_source, target, source, own, printed)

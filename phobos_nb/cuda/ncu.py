@@ -150,7 +150,8 @@ PERMIT = (
     "/etc/modprobe.d/nvidia-profiler.conf', then restart (Debian, Ubuntu: sudo update-initramfs -u "
     "before); in a container: --cap-add=SYS_ADMIN; Windows: NVIDIA Control Panel, Desktop, Enable "
     "Developer Settings, Manage GPU Performance Counters; or run Jupyter as an administrator. "
-    "https://developer.nvidia.com/ERR_NVGPUCTRPERM"
+    "https://developer.nvidia.com/ERR_NVGPUCTRPERM. On a machine where none of that is yours to change, "
+    "`.simulate(...)` counts without a GPU"
 )
 OTHER = "`.simulate(...)` counts the same without a GPU"
 

@@ -20,9 +20,10 @@ from phobos_nb.target import Target
 class Measured:
     """A launch as the GPU ran it, sums over warps.
 
-    counts: by the names of `ncu.METRICS`, with "barriers", "sectors" and "requests" from the source
-    page. lines: line of the kernel's text -> counts by the names of `ncu.COLUMNS` and "barriers"; line 0
-    is code without a line.
+    counts: by the names of `ncu.METRICS`, with "barriers", "sectors", "requests" and "lds_wavefronts"
+    (of the instructions that load from shared memory) from the source page. lines: line of the
+    kernel's text -> counts by the names of `ncu.COLUMNS`, "barriers" and "lds_wavefronts"; line 0 is
+    code without a line.
     """
 
     counts: Mapping[str, int]
@@ -42,10 +43,9 @@ def measure(call: StoredCall, report: Path) -> list[Measured]:
     finally:
         stored.unlink()
     kernels = ncu.read_pages(ncu.page(tool, report, "raw"), ncu.page(tool, report, "source"))
-    entries = [x.contract.entry for x in call.plan.launches]
     return [
-        by_line(kernel, instructions(disassemble(code)), printed_name(entry))
-        for kernel, code, entry in zip(kernels, call.code, entries, strict=True)
+        by_line(kernel, instructions(disassemble(code)), printed_file(report, number).name)
+        for number, (kernel, code) in enumerate(zip(kernels, call.code, strict=True))
     ]
 
 
@@ -70,24 +70,32 @@ def by_line(kernel: ncu.KernelCounts, code: Sequence[Instruction], printed: str)
     lines: dict[int, dict[str, int]] = {}
     for row in kernel.sass:
         counts = lines.setdefault(at.get(row.address, 0), {})
-        executed = row.counts.get("instructions", 0)
-        barrier = executed if is_barrier(row.text) else 0
-        for name, count in {**row.counts, "barriers": barrier}.items():
+        for name, count in {**row.counts, **_by_family(row)}.items():
             counts[name] = counts.get(name, 0) + count
-    whole = {n: sum(c.get(n, 0) for c in lines.values()) for n in ("barriers", "sectors", "requests")}
+    names = ("barriers", "sectors", "requests", "lds_wavefronts")
+    whole = {n: sum(c.get(n, 0) for c in lines.values()) for n in names}
     return Measured({**kernel.counts, **whole}, lines)
 
 
-def printed_name(entry: str) -> str:
-    """What NVRTC is told that the printed CUDA of a kernel is called."""
-    return f"{entry}.cu"
+def _by_family(row: ncu.SassCounts) -> dict[str, int]:
+    """What is counted of some instructions only."""
+    family = opcode(row.text).split(".")[0]
+    executed, wavefronts = (row.counts.get(n, 0) for n in ("instructions", "shared_wavefronts"))
+    return {
+        "barriers": executed if family == "BAR" else 0,
+        "lds_wavefronts": wavefronts if family in ("LDS", "LDSM") else 0,
+    }
 
 
-def is_barrier(text: str) -> bool:
-    """Whether a machine instruction is a CTA barrier such as BAR.SYNC, under a predicate or not."""
+def opcode(text: str) -> str:
+    """The opcode of a machine instruction with its modifiers, such as BAR.SYNC, without a predicate."""
     words = text.split()
-    opcode = words[1] if words and words[0].startswith("@") and len(words) > 1 else (words or [""])[0]
-    return opcode.startswith("BAR.")
+    return words[1] if words and words[0].startswith("@") and len(words) > 1 else (words or [""])[0]
+
+
+def printed_file(report: Path, number: int) -> Path:
+    """Where the printed CUDA of a launch lies beside a report, for Nsight Compute's window."""
+    return report.with_name(f"{report.stem}{f'_{number}' if number else ''}.cu")
 
 
 def write_source(source: Source, path: Path) -> None:
@@ -95,7 +103,13 @@ def write_source(source: Source, path: Path) -> None:
     path.write_text("\n" * (source.first_line - 1) + source.text, "utf-8")
 
 
-def compile_with_file(cuda: CudaSource, target: Target, source: Source, file: Path) -> bytes:
-    """The cubin of printed CUDA whose `#line` directives name a file instead of the kernel's text."""
+def compile_with_files(
+    cuda: CudaSource, target: Target, source: Source, file: Path, printed: Path
+) -> bytes:
+    """The cubin of printed CUDA whose line tables name real files.
+
+    file: that of the kernel's text. printed: where the CUDA is written, for the lines of its helpers.
+    """
     named = cuda.naming(source.name, str(file.resolve()))
-    return nvrtc.compile(named, target.nvrtc_arch, printed_name(cuda.entry)).cubin
+    printed.write_text(named, "utf-8")
+    return nvrtc.compile(named, target.nvrtc_arch, str(printed.resolve())).cubin

@@ -169,7 +169,15 @@ def _totals(profile: Profile) -> Iterator[tuple[str, tuple[int, int | None]]]:
         values = [a.counted_wavefronts if space == "shared" else a.sectors for a in chosen]
         known = [v for v in values if v is not None]
         whole = simulation is not None and len(known) == len(values)
-        yield name.replace("_", " "), (counts.get(name, 0), sum(known) if whole else None)
+        yield name.replace("_", " "), (_counted(counts, name), sum(known) if whole else None)
+    if waits := counts.get("shared_load_wavefronts", 0) - _counted(counts, "shared_load_wavefronts"):
+        yield "lost to copies in flight", (waits, None)
+
+
+def _counted(counts: Mapping[str, int], name: str) -> int:
+    """A counter; of loads from shared memory what their instructions took, which does not vary."""
+    counter = counts.get(name, 0)
+    return counts.get("lds_wavefronts", counter) if name == "shared_load_wavefronts" else counter
 
 
 COUNTED = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from phobos_nb.cuda import ncu
-from phobos_nb.cuda.profile import is_barrier
+from phobos_nb.cuda.profile import opcode
 
 DATA = Path(__file__).parent / "data"
 
@@ -52,7 +52,7 @@ def test_columns_differ_between_kernels(kernels):
 
 def test_barriers_are_found_by_their_opcode(kernels):
     """Nine barriers in each of 10 CTAs of 8 warps."""
-    rows = [row for row in kernels["reduce_shared"].sass if is_barrier(row.text)]
+    rows = [row for row in kernels["reduce_shared"].sass if opcode(row.text).startswith("BAR.")]
     assert sum(row.counts["instructions"] for row in rows) == 10 * 8 * 9
 
 

@@ -7,10 +7,13 @@ from phobos_nb.arguments.match import name_arguments
 from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.profile import snapshot
 from phobos_nb.cuda import ncu
+from phobos_nb.cuda.profile import compile_with_files, write_source
+from phobos_nb.cuda.sass import disassemble, instructions
 from phobos_nb.cuda.stored_call import read_call
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.options import CompileOptions
 from phobos_nb.simulate.launch import simulate
+from phobos_nb.target import get
 from tests.examples_cases import CASES
 
 
@@ -70,11 +73,55 @@ def test_line_tables_name_the_file():
     assert compilation.source.name not in named
 
 
-def test_a_missing_permission_prints_the_fix():
-    """ERR_NVGPUCTRPERM becomes PH609 with the driver's option that allows it."""
-    error = ncu.failure("==PROF== Connected to process 7\n==ERROR== ERR_NVGPUCTRPERM - The user ...")
-    assert [d.code for d in error.diagnostics] == ["PH609"]
-    assert "NVreg_RestrictProfilingToAdminUsers=0" in str(error)
+@pytest.mark.nvrtc
+def test_every_instruction_comes_from_a_file_that_is_there(tmp_path):
+    """Line tables name the kernel's text and the CUDA that was printed, both written out."""
+    compilation = CASES["softmax"].load(CompileOptions("sm_90a")).compile()
+    text, printed = tmp_path / "softmax.ph", tmp_path / "softmax.cu"
+    write_source(compilation.source, text)
+    code = compile_with_files(compilation.cuda_source, get("sm_90a"), compilation.source, text, printed)
+    found = [i for i in instructions(disassemble(code)) if i.line]
+    assert {i.file for i in found} <= {str(text), str(printed)}
+    lines = text.read_text("utf-8").splitlines()
+    stores = {i.line for i in found if i.family == "STG"}
+    assert [lines[n - 1].strip() for n in stores] == [
+        "Y[row :+ ROWS, col :+ COLS] = exp(x - base) / total"
+    ]
+    helpers = printed.read_text("utf-8")
+    assert helpers.splitlines()[0].startswith("template")
+    assert f'"{text}"' in helpers
+
+
+REFUSED = {
+    "2024 and later": """==PROF== Connected to process 9012 (/usr/bin/python3.12)
+==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance \
+Counters on the target device 0. For instructions on enabling permissions and to get more information \
+see https://developer.nvidia.com/ERR_NVGPUCTRPERM
+==PROF== Disconnected from process 9012
+""",
+    "without a prefix": """ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU \
+Performance Counters on the target device 0.
+""",
+    "2020": """==708142== Warning: ERR_NVGPUCTRPERM - The user does not have permission to profile on \
+the target device. See the following link for instructions to enable permissions and get more \
+information: https://developer.nvidia.com/ERR_NVGPUCTRPERM
+""",
+}
+"""What NVIDIA's tools print where a driver keeps the counters for administrators, as users report it."""
+
+
+@pytest.mark.parametrize("said", REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_missing_permission_prints_the_fix(tmp_path, said, status):
+    """PH609 with what allows it, whether or not the tool ends with an error: it leaves no report."""
+    tool = tmp_path / "ncu"
+    tool.write_text(f"#!/bin/sh\ncat <<'END'\n{said}END\nexit {status}\n", "utf-8")
+    tool.chmod(0o755)
+    with pytest.raises(PhobosError) as caught:
+        ncu.record(tool, tmp_path / "none.ncu-rep", ["true"], {})
+    assert [d.code for d in caught.value.diagnostics] == ["PH609"]
+    for help_ in ("NVreg_RestrictProfilingToAdminUsers=0", "--cap-add=SYS_ADMIN", "`.simulate(...)`"):
+        assert help_ in str(caught.value)
 
 
 def test_other_failures_keep_the_last_words():

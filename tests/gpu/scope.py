@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from phobos_nb.cuda import ncu, sass
-from phobos_nb.cuda.profile import Measured, by_line, environment, printed_name, runner
+from phobos_nb.cuda.profile import Measured, by_line, environment, runner
 from phobos_nb.cuda.stored_call import read_call
 
 COMPARED = (
@@ -110,8 +110,7 @@ def compare(folder: Path, out: Path) -> None:
     for job, kernel in zip(jobs, ncu.read_pages(raw, source), strict=True):
         stored = read_call(folder / f"{job['name']}.call")
         code = sass.instructions(sass.disassemble(stored.code[0]))
-        printed = printed_name(stored.plan.main.entry)
-        rows.append(compared(job, by_line(kernel, code, printed)))
+        rows.append(compared(job, by_line(kernel, code, f"{stored.plan.main.entry}.cu")))
     (out / "counts.json").write_text(json.dumps(rows, indent=1), "utf-8")
     for row in rows:
         print(f"{row['case']:24} {row['different'] or 'equal'}")

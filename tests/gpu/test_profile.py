@@ -1,5 +1,7 @@
 """`Kernel.profile` on a GPU with Nsight Compute."""
 
+import csv
+import io
 import shutil
 import subprocess
 
@@ -42,16 +44,47 @@ def test_counts_stand_beside_the_simulators(tmp_path):
     assert set(frame["line"]) > set(profile.simulation.line_frame()["line"]) - {0}
 
 
-def test_nsight_shows_the_kernels_text(tmp_path):
-    """The source page of the kept report has the lines of a kernel that came from no file."""
-    text = CASES["gemm_fp32"].path.read_text("utf-8")
-    kernel = ph.compile(text).gemm
+@pytest.mark.parametrize("written", [False, True])
+def test_nsight_shows_the_kernels_text(tmp_path, written):
+    """Nsight's own source page opens the files, with the text and the instructions of every line.
+
+    Of a kernel from a file that file, of a kernel from a cell its text written beside the report; the
+    CUDA of helpers too. Its sums per line are those of `Profile`, but for helpers, which it shows under
+    their own lines and `Profile` under the lines that call them.
+    """
+    case = CASES["gemm_fp32"]
+    text = case.path.read_text("utf-8")
+    kernel = ph.compile(text).gemm if written else ph.load(case.path).gemm
     _, arguments = gemm()
     profile = kernel.profile(*arguments, report=tmp_path / "gemm", simulated=False)
     command = ["ncu", "--import", str(profile.report), "--page", "source", "--csv"]
-    shown = subprocess.run(
-        [*command, "--print-source", "cuda,sass"], capture_output=True, text=True, check=True
-    ).stdout
-    print(shown[:3000])
-    line = next(x.strip() for x in text.splitlines() if "dot(" in x)
-    assert line.replace('"', '""') in shown
+    command += ["--print-source", "cuda,sass"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "Unable to open" not in shown
+    pages = source_pages(shown)
+    own = str(tmp_path / "gemm.ph" if written else case.path)
+    assert set(pages) == {own, str(tmp_path / "gemm.cu")}
+    lines = text.splitlines()
+    (counts,) = [launch.lines for launch in profile.launches]
+    assert len(pages[own]) > 4
+    for number, (line, instructions) in pages[own].items():
+        print(number, line, instructions, counts[number]["instructions"])
+        assert line == lines[number - 1].strip()
+        assert instructions <= counts[number]["instructions"]
+    dot = next(n for n, line in enumerate(lines, 1) if "dot(" in line)
+    assert pages[own][dot][1] == counts[dot]["instructions"]
+    whole = sum(count for page in pages.values() for _, count in page.values())
+    assert whole == profile.counts["instructions"]
+
+
+def source_pages(shown):
+    """Per file of Nsight's page: line -> its text and how often its instructions ran."""
+    pages, page, header = {}, {}, []
+    for row in csv.reader(io.StringIO(shown)):
+        if row and row[0] == "File Path":
+            page = pages.setdefault(row[1], {})
+        elif row and row[0] == "Line No":
+            header = row
+        elif row and row[0].isdigit():
+            page[int(row[0])] = (row[1].strip(), int(row[header.index("Instructions Executed")]))
+    return pages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,17 @@ def test_what_no_counter_shows_is_not_known() -> None:
     assert all("wavefronts of copies" in x.notes[0] for x in unknown)
     assert "not known" in page(view)
     assert view.different == 0
+
+
+def test_what_copies_in_flight_cost_loads_stands_apart() -> None:
+    """The launch's counter also has wavefronts that no load instruction took."""
+    made = profile("gemm_fp32")
+    loads = sum(a.wavefronts or 0 for a in made.simulation.accesses if a.kind == "load")
+    counts = {"shared_load_wavefronts": loads + 22, "lds_wavefronts": loads}
+    view = view_of(replace(made, launches=(Measured(counts, made.launches[0].lines),)))
+    assert view.totals["shared load wavefronts"] == (loads, loads)
+    assert view.totals["lost to copies in flight"] == (22, None)
+    assert "lost to copies in flight" not in view_of(made).totals
 
 
 def test_the_text_has_the_same_counts() -> None:
