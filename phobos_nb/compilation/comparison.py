@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,12 +13,14 @@ from phobos_nb.arguments.simulation import check_comparison
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.call import SolvedCall, describe_host, host_values
 from phobos_nb.compilation.configuration import resolve
-from phobos_nb.language.typed import Constant, For
+from phobos_nb.language.typed import Binary, Constant, For
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-from phobos_nb.simulate.compare import Difference, compare
-from phobos_nb.simulate.experiments import Arrays, Cta, Trial
+from phobos_nb.compilation.source_trials import SourceTrials
+from phobos_nb.simulate.compare import compare
+from phobos_nb.simulate.difference import Difference, Differences
 from phobos_nb.simulate.machine import linear_number
+from phobos_nb.simulate.trial import Arrays, Cta, Trial, UnknownRight
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.kernel import Kernel
@@ -38,21 +40,26 @@ def compare_call(
     ref: Reference | None,
     tolerance: Any,
     options: Mapping[str, Any],
-) -> list[Difference]:
+) -> Differences:
     """`Kernel.compare` of a kernel without open dtypes; `options` are the simulator's, with the grid."""
     result = kernel.simulate(*arguments, **options, **named)
     values = host_values(name_arguments(kernel.name, kernel.parameters, arguments, named))
     grid, configuration = options.get("grid"), resolve(kernel.options)
     call, compilation = kernel.compiled_call(values, describe_host, grid, configuration)
-    trial = _trial(kernel, call, len(compilation.launches), values, options, ref)
-    wanted = trial.right(trial.arrays) if trial.right else cast(Arrays, ref)
+    trial = _trial(kernel, call, len(compilation.launches), values, options, ref, result.outputs)
+    wanted = cast(Arrays, ref)
+    if callable(ref):
+        wanted = cast(Arrays, ref({name: np.copy(x) if np.ndim(x) else x for name, x in values.items()}))
+    elif ref is None:
+        wanted = cast(Any, trial.right)(trial.arrays)
     if ref is None:
         wanted = {name: wanted[name] for name in result.outputs}
     wanted = check_comparison(kernel.name, wanted, result.outputs, tolerance)
     found = compare(result, wanted, compilation.contract, tolerance, trial)
-    if len(compilation.launches) > 1:
-        return found
-    return [_followed(kernel, arguments, named, options, call.grid, x) for x in found]
+    found.source = kernel.source.text, kernel.source.first_line
+    if len(compilation.launches) == 1:
+        found[:] = [_followed(kernel, arguments, named, options, call.grid, x) for x in found]
+    return found
 
 
 def _followed(
@@ -82,6 +89,7 @@ def _trial(
     values: Mapping[str, Any],
     options: Mapping[str, Any],
     ref: Reference | None,
+    outputs: Iterable[str],
 ) -> Trial:
     """The call, to be made again with other arrays of the same shapes."""
     scalars = {name: value for name, value in values.items() if name not in call.arrays}
@@ -104,19 +112,29 @@ def _trial(
         return own
 
     def right(arrays: Arrays) -> Arrays:
-        return ref({**arrays, **scalars}) if callable(ref) else meant(arrays, None, None)
+        if not callable(ref):
+            return meant(arrays, None, None)
+        try:
+            given = ref({**{name: array.copy() for name, array in arrays.items()}, **scalars})
+            return {name: np.asarray(array) for name, array in given.items()}
+        except Exception as error:  # the caller's own function, which need not take such arrays
+            raise UnknownRight(str(error)) from error
 
     arrays = {name: np.asarray(values[name]) for name in call.arrays}
     known = right if ref is None or callable(ref) else None
     dims = {tensor.name: tensor.dims for tensor in call.typed.tensor_parameters}
-    return Trial(arrays, simulated, meant, known, dims, _steps(call))
+    text = SourceTrials(kernel, call, frozenset(outputs))
+    return Trial(arrays, simulated, meant, known, dims, _steps(call), text)
 
 
 def _steps(call: SolvedCall) -> frozenset[int]:
-    """The widths of all tiles and the steps of all loops."""
+    """The widths of all tiles and shared arrays, the steps of all loops, and what is divided by."""
     body = list(statements(call.typed.body))
-    types = [e.type for s in body for e in expressions(s)]
-    widths = {n for t in types if isinstance(t, TileType) for n in t.shape}
+    found = [e for s in body for e in expressions(s)]
+    widths = {n for e in found if isinstance(e.type, TileType) for n in e.type.shape}
+    widths |= {n for array in call.typed.shared for n in array.type.shape}
+    divisors = [e.right for e in found if isinstance(e, Binary) and e.op in "/%"]
+    widths |= {int(x.value) for x in divisors if isinstance(x, Constant)}
     steps = [s.step for s in body if isinstance(s, For)]
     widths |= {int(x.value) for x in steps if isinstance(x, Constant)}
     return frozenset(n for n in widths if n > 1)

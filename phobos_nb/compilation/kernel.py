@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from phobos_nb.compilation.profile import Profile
     from phobos_nb.cuda.device_plan import Prepared
     from phobos_nb.cuda.plan import Dispatcher
-    from phobos_nb.simulate.compare import Difference
+    from phobos_nb.simulate.difference import Differences
     from phobos_nb.simulate.records import SimulationResult
     from phobos_nb.tune.result import Tuning
     from phobos_nb.tune.shapes_result import ShapesTuning
@@ -84,6 +84,16 @@ class Kernel:
     def source(self) -> Source:
         """The text the kernel comes from."""
         return self._program.source
+
+    @property
+    def program(self) -> Program:
+        """The syntax tree of that text."""
+        return self._program
+
+    @property
+    def dtypes(self) -> Mapping[str, str]:
+        """A value for every dtype parameter."""
+        return self._generic.dtypes
 
     @property
     def signature(self) -> str:
@@ -175,7 +185,7 @@ class Kernel:
         grid: Any = None,
         drop_barrier: int | None = None,
         **named: Any,
-    ) -> list[Difference]:
+    ) -> Differences:
         """Simulate a call and compare it: per wrong tensor the first wrong element and its cause.
 
         ref: the right outputs by parameter name, or a function of one dict, the arguments by name, that

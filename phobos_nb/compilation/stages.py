@@ -44,15 +44,23 @@ def sound_part(source: Source) -> Program:
 
 
 def check(
-    program: Program, kernel: str, constants: Mapping[str, int], dtypes: Mapping[str, str]
+    program: Program,
+    kernel: str,
+    constants: Mapping[str, int],
+    dtypes: Mapping[str, str],
+    *,
+    reviewed: bool = True,
 ) -> TypedKernel:
-    """Syntax tree to typed kernel for one set of constants and dtypes (by name)."""
+    """Syntax tree to typed kernel for one set of constants and dtypes (by name).
+
+    reviewed: whether warnings are looked for.
+    """
     from phobos_nb import attributes, builtins
     from phobos_nb.language.frontend import check as check_kernel
     from phobos_nb.lower.gemm_plan import OVERRIDES
 
     tables = builtins.table(), attributes.table()
-    return check_kernel(program, kernel, constants, *tables, dtypes, choices=OVERRIDES)
+    return check_kernel(program, kernel, constants, *tables, dtypes, choices=OVERRIDES, reviewed=reviewed)
 
 
 def constant_names(kernel: KernelNode) -> set[str]:
@@ -73,16 +81,17 @@ def run_meaning(
     *,
     outside: float | None = None,
     silent: bool = False,
+    deadline: float | None = None,
 ) -> None:
     """Run all CTAs, or some, on NumPy arrays on the CPU; what they print goes to standard output.
 
-    outside: see `phobos_nb.language.meaning.run`. silent: nothing is printed.
+    outside, deadline: see `phobos_nb.language.meaning.run`. silent: nothing is printed.
     """
     from phobos_nb import builtins
     from phobos_nb.language.meaning import run
 
     values = {**arrays, **scalars}
-    result = run(typed, values, grid, ctas, builtins=builtins.table(), outside=outside)
+    result = run(typed, values, grid, ctas, builtins=builtins.table(), outside=outside, deadline=deadline)
     for line in () if silent else result.printed:
         sys.stdout.write(f"{line.text}\n")
 

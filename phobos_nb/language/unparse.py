@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from phobos_nb.language.parser.expressions import PRECEDENCE, PREFIX
 from phobos_nb.language.tree import (
     Along,
@@ -30,10 +32,12 @@ from phobos_nb.language.tree import (
     Name,
     NamedArgument,
     NamedType,
+    Node,
     ParameterNode,
     Prefix,
     Program,
     ReturnStatement,
+    ShapedType,
     SpaceArgument,
     StatementNode,
     Subscript,
@@ -49,6 +53,17 @@ def unparse(program: Program) -> str:
     """The program in one canonical layout; comments are not kept."""
     declarations = [_kernel(k) for k in program.kernels] + [_function(f) for f in program.functions]
     return "\n".join(declarations)
+
+
+def unparse_node(node: Node) -> str:
+    """An expression, a subscript, a type or a statement; a statement with blocks in several lines."""
+    if isinstance(node, At | Between | Along):
+        return _subscript(node)
+    if isinstance(node, NamedType | ShapedType):
+        return unparse_type(node)
+    if isinstance(node, Expression):
+        return unparse_expression(node)
+    return _statement(cast(StatementNode, node), "")
 
 
 def unparse_expression(node: Expression, loosest: int = 0) -> str:

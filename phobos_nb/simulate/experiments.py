@@ -7,100 +7,39 @@ the end of an operand is NaN.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Iterator
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from phobos_nb.diagnostics import PhobosError
 from phobos_nb.simulate.influence import Box, Influence, Other, changes, compare_influences
+from phobos_nb.simulate.mending import REFUSED, inmost
+from phobos_nb.simulate.trial import MENDED, Array, Arrays, Question, Trial, UnknownRight
 
-Array = NDArray[Any]
-Arrays = Mapping[str, Array]
-Cta = tuple[int, int, int]
 Found = tuple[Literal["tail", "wrong index", "wrong operation"], str]
 
 OUTSIDE = (float("-inf"), float("inf"), 0.0, 1.0)
 """Neutral elements of max, min, sums and products."""
-SECONDS = 8.0
-"""No further experiment is begun after this time."""
 CLEAR = 0.02
 """Part of the largest right value from which a change is no rounding, be it to f16 or bf16."""
 MOST_SLOPES = 64
 """Elements whose weights are compared."""
 TIMES_OFF = 0.02
 """How near the quotient of two weights is to a whole number that is one."""
-MENDED = 0.1
-"""A change explains the fault when at most this part of the wrong elements stays wrong."""
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A call that can be made again. Both functions take arrays by name and return the outputs.
-
-    simulated: through the compiled kernel. meant: what the source means, float tiles reading the given
-    number outside their tensors unless it is None; both of all CTAs or of one. right: the right outputs,
-    where they are known for other arrays too. dims: the extents of each array, symbols by name. steps:
-    widths of tiles, what an extent may leave a part of.
-    """
-
-    arrays: Arrays
-    simulated: Callable[[Arrays, Cta | None], Arrays]
-    meant: Callable[[Arrays, float | None, Cta | None], Arrays]
-    right: Callable[[Arrays], Arrays] | None
-    dims: Mapping[str, tuple[int | str, ...]]
-    steps: frozenset[int]
-    begun: float = field(default_factory=time.perf_counter)
-
-    def run(self, arrays: Arrays, faithful: bool, cta: Cta | None = None) -> Arrays:
-        """The kernel's outputs, by its meaning where that is known to be the same."""
-        return self.meant(arrays, None, cta) if faithful else self.simulated(arrays, cta)
-
-    @property
-    def over(self) -> bool:
-        """Whether the time is up."""
-        return time.perf_counter() - self.begun > SECONDS
-
-
-@dataclass(frozen=True)
-class Question:
-    """The wrong output, its right values, and which elements of an answer differ from which values.
-
-    writer: the CTA that wrote an element.
-    """
-
-    trial: Trial
-    name: str
-    found: Array
-    right: Array
-    differ: Callable[[Array, Array], NDArray[np.bool_]]
-    writer: Callable[[tuple[int, ...]], Cta | None]
-
-    def faithful(self) -> bool:
-        """Whether the wrong values are what the source means, so that the fault is in the source.
-
-        But for a few of many: a sum in another order may round the other way.
-        """
-        meant = self.trial.meant(self.trial.arrays, None, None)[self.name]
-        wrong = int(self.differ(self.found, self.right).sum())
-        return int(self.differ(meant, self.found).sum()) <= MENDED * wrong
-
-
-def ask(question: Question) -> tuple[Found | None, bool]:
-    """What the experiments say, and whether the source means the wrong values."""
-    faithful = question.faithful()
+def ask(question: Question, faithful: bool) -> Found | None:
+    """What the experiments say. faithful: whether the source means the wrong values."""
     goal = question.right if faithful else question.found
     for experiment in (_whole_tiles, _outside, _unread_end, _changed_operand, _influences):
+        question.trial.show("experiments with other operands")
         try:
             found = experiment(question, goal, faithful)
-        except PhobosError:  # the kernel refuses such shapes or values
+        except (*REFUSED, UnknownRight):  # the kernel refuses such shapes or values, or the reference
             continue
         if found is not None:
-            return found, faithful
-    return None, faithful
+            return found
+    return None
 
 
 def _reaches(question: Question, goal: Array, arrays: Arrays, outside: float | None = None) -> bool:
@@ -116,10 +55,10 @@ def _whole_tiles(question: Question, goal: Array, faithful: bool) -> Found | Non
     trial = question.trial
     if trial.right is None:
         return None
-    for symbol, extent, whole in _ragged(trial):
+    for symbol, extent, whole in ragged(trial):
         if trial.over:
             return None
-        arrays = _cut(trial, symbol, whole)
+        arrays = cut(trial, symbol, whole)
         found, right = (
             outputs[question.name] for outputs in (trial.run(arrays, faithful), trial.right(arrays))
         )
@@ -131,7 +70,7 @@ def _whole_tiles(question: Question, goal: Array, faithful: bool) -> Found | Non
     return None
 
 
-def _ragged(trial: Trial) -> Iterator[tuple[str, int, int]]:
+def ragged(trial: Trial) -> Iterator[tuple[str, int, int]]:
     """Each symbol that leaves a part of a tile: its extent and the largest one below that does not."""
     extents = {
         dim: n for name, dims in trial.dims.items()
@@ -142,7 +81,7 @@ def _ragged(trial: Trial) -> Iterator[tuple[str, int, int]]:
         yield from ((symbol, extent, cut) for cut in sorted(cuts, reverse=True))
 
 
-def _cut(trial: Trial, symbol: str, extent: int) -> Arrays:
+def cut(trial: Trial, symbol: str, extent: int) -> Arrays:
     """The arrays with less of one extent."""
     return {
         name: array[tuple(slice(extent) if dim == symbol else slice(None) for dim in trial.dims[name])]
@@ -239,7 +178,7 @@ def _influences(question: Question, goal: Array, faithful: bool) -> Found | None
     trial, name = question.trial, question.name
     if trial.right is None:
         return None
-    index = _most_inside(question.differ(question.found, question.right))
+    index = inmost(question.differ(question.found, question.right))
     cta = question.writer(index)
     finite = np.abs(np.asarray(question.right, np.float64)[np.isfinite(question.right)])
     clear = CLEAR * float(finite.max(initial=0.0))
@@ -294,14 +233,6 @@ def _unused(question: Question, faithful: bool, operand: str, box: Box) -> bool:
         _same(trial.run(arrays, faithful)[question.name], before)
         for arrays in changes(trial.arrays, operand, box)
     )
-
-
-def _most_inside(wrong: NDArray[np.bool_]) -> tuple[int, ...]:
-    """The wrong element nearest to the middle."""
-    places = np.argwhere(wrong)
-    extents = np.array(wrong.shape)
-    nearest = np.abs((places + 0.5) / extents - 0.5).max(axis=1).argmin()
-    return tuple(int(i) for i in places[nearest])
 
 
 def _changes(

@@ -44,12 +44,15 @@ def check(
     attributes: Attributes,
     dtypes: Mapping[str, DType | str] | None = None,
     choices: Collection[str] = (),
+    *,
+    reviewed: bool = True,
 ) -> TypedKernel:
     """The typed kernel for one configuration.
 
     constants: values for `@autotune` names, int and bool parameters, and tensor dims to be fixed.
     Names not given take their default or the first value of their space. dtypes: values of dtype
-    parameters, as such or by name. choices: names in `constants` that are the compiler's own.
+    parameters, as such or by name. choices: names in `constants` that are the compiler's own. reviewed:
+    whether what is legal but seldom meant is looked for.
     Raises `PhobosError` with every error found; warnings and notes are in `findings`.
     """
     kernel = find_kernel(program, kernel_name)
@@ -70,6 +73,8 @@ def check(
     typed = _assemble(program, kernel, configuration, checked, uses, builtins)
     check_sizes(typed.body, typed.shared, typed.threads, diagnostics)
     diagnostics.raise_errors()
+    if not reviewed:
+        return typed
     review(typed, diagnostics)
     warn_of_no_use(kernel, typed, builtins, diagnostics)
     warn_of_uncalled(program, kernel, diagnostics)

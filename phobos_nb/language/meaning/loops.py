@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -49,7 +50,10 @@ class Loop:
         self._stop()
 
     def next(self) -> bool:
-        """End an iteration; whether a thread is there for the next."""
+        """End an iteration; whether a thread is there for the next. `TimeoutError` past the deadline."""
+        deadline = self.machine.launch.deadline
+        if deadline is not None and time.perf_counter() > deadline:
+            raise TimeoutError("the kernel runs for too long")
         self._rejoin(self.waiting)
         self.waiting = None
         return not self.machine.halted

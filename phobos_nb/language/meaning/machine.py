@@ -28,7 +28,8 @@ class Launch:
     """What all CTAs of a run share.
 
     rounding: f32 operands of `dot` are rounded to f16, as on the tensor cores. outside: what float tiles
-    read outside their tensors, in place of what the program says.
+    read outside their tensors, in place of what the program says. deadline: the time, by
+    `time.perf_counter`, from which a loop is not gone on with.
     """
 
     builtins: Builtins
@@ -40,6 +41,7 @@ class Launch:
     scalars: Mapping[str, Any]
     rounding: bool
     outside: float | None = None
+    deadline: float | None = None
 
 
 @dataclass(frozen=True)

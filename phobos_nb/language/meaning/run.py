@@ -40,13 +40,15 @@ def run(
     builtins: Builtins,
     rounding: bool = False,
     outside: float | None = None,
+    deadline: float | None = None,
 ) -> MeaningResult:
     """Run the kernel on `arguments` (by parameter name), writing into the arrays.
 
     Arrays have the declared dtype (bf16: ml_dtypes.bfloat16) and any strides. `ctas` picks CTAs and
     their order, all in row-major order (x fastest) if left out. With `rounding`, `dot` rounds f32
     operands to f16 as the tensor cores do. With `outside`, float tiles read this number outside their
-    tensors, whatever the program pads with: an experiment on wrong results.
+    tensors, whatever the program pads with: an experiment on wrong results. deadline: the time, by
+    `time.perf_counter`, past which a loop raises `TimeoutError`.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def run(
     ValueError
         For arrays that do not fit the signature, or a grid that cannot be inferred.
     """
-    launch = _launch(kernel, arguments, grid, builtins, rounding, outside)
+    launch = _launch(kernel, arguments, grid, builtins, rounding, outside, deadline)
     printed: list[Printed] = []
     with np.errstate(all="ignore"):
         for block in blocks(launch.grid) if ctas is None else ctas:
@@ -85,6 +87,7 @@ def _launch(
     builtins: Builtins,
     rounding: bool,
     outside: float | None,
+    deadline: float | None,
 ) -> Launch:
     tensors = {t: _memory(t.name, t.type.dtype, arguments[t.name]) for t in kernel.tensors}
     extents: dict[str, int] = {}
@@ -104,6 +107,7 @@ def _launch(
         scalars={p.name: numpy_dtype(ALL[p.dtype]).type(arguments[p.name]) for p in kernel.scalars},
         rounding=rounding,
         outside=outside,
+        deadline=deadline,
     )
 
 

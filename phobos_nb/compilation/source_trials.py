@@ -1,0 +1,105 @@
+"""A kernel's source with something changed, run for a call's arrays: for experiments on wrong results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phobos_nb.compilation import stages
+from phobos_nb.compilation.call import SolvedCall
+from phobos_nb.diagnostics import PhobosError
+from phobos_nb.language.meaning.conversion import numpy_dtype
+from phobos_nb.language.slips import Slip, slips
+from phobos_nb.language.slips.floats import FLOATS, with_floats
+from phobos_nb.language.tree import Program
+from phobos_nb.language.typed import TypedKernel
+from phobos_nb.simulate.trial import Arrays, Cta, Meaning
+
+if TYPE_CHECKING:
+    from phobos_nb.compilation.kernel import Kernel
+
+
+class SourceTrials:
+    """The source of one call. outputs: the tensors that it may write."""
+
+    def __init__(self, kernel: Kernel, call: SolvedCall, outputs: frozenset[str]) -> None:
+        self._program, self._name = kernel.program, kernel.name
+        self._dtypes = kernel.dtypes
+        self._call, self._outputs = call, outputs
+
+    @property
+    def grid(self) -> Cta:
+        """The call's."""
+        return self._call.grid
+
+    @property
+    def full(self) -> Cta | None:
+        """The grid that the stores of the source ask for, None where they do not tell."""
+        rule = self._call.typed.grid
+        return None if rule.problem else rule.shape(self._call.extents)
+
+    def slips(self) -> Iterator[Slip]:
+        """Every small change of the source."""
+        return slips(self._program, self._name)
+
+    def line(self, slip: Slip) -> int:
+        """The line of a change, as the reader numbers them."""
+        return self._program.source.position(slip.span.start).line
+
+    def changed(self, slip: Slip | None) -> Meaning | None:
+        """What the source with a change means; None where it does not type-check."""
+        if slip is None:
+            return self._meaning(self._call.typed)
+        assert slip.program is not None
+        typed = self._checked(slip.program, self._dtypes)
+        return None if typed is None else self._meaning(typed)
+
+    def floats(self, dtype: str) -> Meaning | None:
+        """What the source means when all of its floats are of one type; None where that cannot be."""
+        dtypes = {n: dtype if d in FLOATS else d for n, d in self._dtypes.items()}
+        typed = self._checked(with_floats(self._program, dtype), dtypes)
+        return None if typed is None else self._meaning(typed, dtype)
+
+    def _checked(self, program: Program, dtypes: Mapping[str, str]) -> TypedKernel | None:
+        try:
+            return stages.check(
+                program, self._name, self._call.typed.constants, dtypes, reviewed=False
+            )
+        except PhobosError:
+            return None
+
+    def _meaning(self, typed: TypedKernel, floats: str | None = None) -> Meaning:
+        def run(
+            arrays: Arrays, cta: Cta | None = None, grid: Cta | None = None, seconds: float | None = None
+        ) -> Arrays:
+            own = _converted(typed, arrays, floats) if floats else self._owned(arrays)
+            deadline = None if seconds is None else time.perf_counter() + seconds
+            stages.run_meaning(
+                typed, own, self._call.scalars, grid or self._call.grid, None if cta is None else [cta],
+                silent=True, deadline=deadline,
+            )  # fmt: skip
+            return own
+
+        return run
+
+    def _owned(self, arrays: Arrays) -> dict[str, Any]:
+        """Copies of what may be written, also where several names are one array; the rest read only."""
+        written = {id(arrays[name]) for name in self._outputs}
+        copies = {id(a): a.copy() if id(a) in written else _read_only(a) for a in arrays.values()}
+        return {name: copies[id(array)] for name, array in arrays.items()}
+
+
+def _read_only(array: Any) -> Any:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _converted(typed: TypedKernel, arrays: Arrays, floats: str) -> dict[str, Any]:
+    kinds = {tensor.name: numpy_dtype(typed.dtype_of(tensor.name)) for tensor in typed.tensors}
+    copies = {(id(a), kinds[n]): np.array(a, kinds[n]) for n, a in arrays.items()}
+    assert floats in FLOATS
+    return {name: copies[id(array), kinds[name]] for name, array in arrays.items()}

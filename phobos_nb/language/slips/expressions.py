@@ -1,0 +1,235 @@
+"""What may have been meant in place of one expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from phobos_nb.language.slips.calls import call_slips, wrapped
+from phobos_nb.language.slips.known import Known, comparison
+from phobos_nb.language.slips.slip import Role
+from phobos_nb.language.tree import (
+    CallExpression,
+    Expression,
+    Field,
+    Float,
+    Infix,
+    Integer,
+    Name,
+    Prefix,
+    Subscripted,
+)
+
+Alternative = tuple[Role, int, Expression]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an expression stands. position: in a subscript or what leads to one; bound: of a loop or guard.
+
+    whole: it is all of a statement's right side, or all of a call's argument.
+    """
+
+    known: Known
+    position: bool = False
+    bound: bool = False
+    whole: bool = False
+
+    @property
+    def role(self) -> Role:
+        """What a change of which value is taken is about, here."""
+        return "bound" if self.bound else "index" if self.position else "operand"
+
+
+def alternatives(node: Expression, place: Place) -> Iterator[Alternative]:
+    """Expressions that one may stand for by a slip, cheaper ones not always first."""
+    match node:
+        case Name():
+            yield from _names(node, place)
+        case Field():
+            yield from _fields(node, place)
+        case Integer():
+            yield from _integers(node, place)
+        case Float():
+            yield from _floats(node, place)
+        case Infix():
+            yield from _infix(node, place)
+        case Prefix():
+            yield ("operation", 1, node.operand)
+        case Subscripted():
+            yield from _subscripted(node, place)
+        case CallExpression():
+            yield from call_slips(node, place.role if place.position else "operation")
+        case _:
+            pass
+    if not place.position:
+        yield from wrapped(node, whole=place.whole)
+        yield from _combined(node, place)
+    elif not isinstance(node, Integer) and not comparison(node):
+        yield from _moved(node, place)
+
+
+def _names(node: Name, place: Place) -> Iterator[Alternative]:
+    known = place.known
+    alike = node.text in known.positions
+    for name in known.before(node.span.start):
+        if name != node.text:
+            cost = 1 if (name in known.positions) == alike else 2
+            yield place.role, cost, replace(node, text=name)
+    others: tuple[str, ...] = ()
+    for group in (known.symbols, known.scalars, known.arrays):
+        if node.text in group:
+            others = group
+    if place.position and not others:
+        others = known.symbols
+    for name in others:
+        if name != node.text:
+            yield place.role, 1 if node.text in others else 2, replace(node, text=name)
+
+
+FIELDS = {"x": "yz", "y": "xz", "z": "xy"}
+THREADS = ("thread", "warp", "lane")
+
+
+def _fields(node: Field, place: Place) -> Iterator[Alternative]:
+    others = tuple(FIELDS.get(node.name, ())) or tuple(
+        n for n in THREADS if node.name in THREADS and n != node.name
+    )
+    for name in others:
+        yield place.role, 1, replace(node, name=name)
+
+
+def _integers(node: Integer, place: Place) -> Iterator[Alternative]:
+    n = node.value
+    near = [n + 1, n - 1, 2 * n, n // 2, 0, 1]
+    values = dict.fromkeys([*near, *place.known.ints])
+    for value in values:
+        if value != n and value >= 0:
+            yield place.role if place.position else "operation", 1, replace(node, value=value)
+
+
+def _floats(node: Float, place: Place) -> Iterator[Alternative]:
+    v = node.value
+    near = [0.0, 1.0, 2 * v, v / 2, 10 * v, v / 10, 4 * v, v / 4]
+    written = [x.value for x in place.known.floats]
+    for value in dict.fromkeys([*near, *written]):
+        if value != v:
+            yield "operation", 1, Float(value, span=node.span)
+    if v:
+        yield "operation", 1, Prefix("-", node, span=node.span)
+    for sign in (False, True):
+        yield "operation", 1, infinite(node, negative=sign)
+
+
+def infinite(node: Expression, *, negative: bool) -> Expression:
+    """`inf` or `-inf` at a node's place."""
+    bare = Name("inf", span=node.span)
+    return Prefix("-", bare, span=node.span) if negative else bare
+
+
+GROUPS = (("+", "-"), ("*", "/"), ("/", "%"), ("<", "<=", ">", ">=", "==", "!="), ("&&", "||"),
+          ("<<", ">>"), ("&", "|", "^"))  # fmt: skip
+"""Operators that are taken for each other."""
+FARTHER = (("+", "-", "*", "/", "%"), ("/", "%", ">>"))
+"""Operators that are so less often."""
+
+
+def _infix(node: Infix, place: Place) -> Iterator[Alternative]:
+    role: Role = place.role if place.position else "operation"
+    if place.position and node.op == "/":
+        yield role, 1, ceiling(node)
+    yield role, 1, node.left
+    yield role, 1, node.right
+    near, far = (_taken_for(node.op, groups) for groups in (GROUPS, FARTHER))
+    for op in dict.fromkeys([*near, *far]):
+        yield role, 1 if op in near else 2, replace(node, op=op)
+    yield from ((role, 1, other) for other in _by_bits(node))
+    if node.op in ("-", "/", "%", "<<", ">>"):
+        yield role, 1, replace(node, left=node.right, right=node.left)
+    yield from ((role, 2, other) for other in _regrouped(node))
+
+
+def _taken_for(op: str, groups: tuple[tuple[str, ...], ...]) -> list[str]:
+    return [other for group in groups if op in group for other in group if other != op]
+
+
+def _by_bits(node: Infix) -> Iterator[Infix]:
+    """`a >> 3` for `a / 8`, and the other way round: they differ below zero."""
+    if not isinstance(node.right, Integer):
+        return
+    n = node.right.value
+    if node.op == "/" and n > 1 and n & (n - 1) == 0:
+        yield replace(node, op=">>", right=replace(node.right, value=n.bit_length() - 1))
+    if node.op in (">>", "<<") and n < 31:
+        yield replace(node, op="/" if node.op == ">>" else "*", right=replace(node.right, value=1 << n))
+
+
+def ceiling(node: Infix) -> Infix:
+    """`(a + b - 1) / b` for `a / b`."""
+    more = Infix("+", node.left, _less_one(node.right), span=node.left.span)
+    return replace(node, left=more)
+
+
+def _less_one(node: Expression) -> Expression:
+    if isinstance(node, Integer):
+        return replace(node, value=node.value - 1)
+    return Infix("-", node, Integer(1), span=node.span)
+
+
+def _regrouped(node: Infix) -> Iterator[Infix]:
+    """The other way to set the parentheses of two operators."""
+    a, b = node.left, node.right
+    if isinstance(b, Infix) and not comparison(b) and not comparison(node):
+        yield replace(b, left=replace(node, right=b.left), right=b.right, span=node.span)
+    if isinstance(a, Infix) and not comparison(a) and not comparison(node):
+        yield replace(a, left=a.left, right=replace(node, left=a.right), span=node.span)
+
+
+def _subscripted(node: Subscripted, place: Place) -> Iterator[Alternative]:
+    count = len(node.subscripts)
+    for i in range(count):
+        for j in range(i + 1, count):
+            order = list(node.subscripts)
+            order[i], order[j] = order[j], order[i]
+            yield "index", 1, replace(node, subscripts=tuple(order))
+    for name in place.known.arrays:
+        if name != node.base.text:
+            yield "operand", 1, replace(node, base=replace(node.base, text=name))
+
+
+def _moved(node: Expression, place: Place) -> Iterator[Alternative]:
+    """A position by one, by another position, half an extent or a factor of the text away."""
+    one = Integer(1, span=node.span)
+    for op in "+-":
+        yield place.role, 2, Infix(op, node, one, span=node.span)
+    if not isinstance(node, Name | Infix | Field):
+        return
+    known = place.known
+    names = [n for n in known.before(node.span.start) if n in known.positions]
+    for name in dict.fromkeys([*names, *known.symbols]):
+        other = Name(name, span=node.span)
+        for op in "+-":
+            yield place.role, 3, Infix(op, node, other, span=node.span)
+        if name in known.symbols:
+            half = Infix("/", other, Integer(2), span=node.span)
+            yield place.role, 3, Infix("-", node, half, span=node.span)
+            yield place.role, 3, Infix("*", node, other, span=node.span)
+    for factor in (n for n in known.ints if n > 1):
+        for op in "*/":
+            yield place.role, 3, Infix(op, node, Integer(factor), span=node.span)
+
+
+def _combined(node: Expression, place: Place) -> Iterator[Alternative]:
+    """A term or a factor that was forgotten: one of the scalars, the extents, or the values at hand."""
+    if not (place.whole or isinstance(node, Name | CallExpression)):
+        return
+    known = place.known
+    values = [n for n in known.before(node.span.start) if n not in known.positions]
+    names = [Name(n, span=node.span) for n in dict.fromkeys([*known.scalars, *values])]
+    for other in names:
+        for op in "*/+-" if place.whole else "*/":
+            yield "operation", 3, Infix(op, node, other, span=node.span)
+    extents = [CallExpression(Name("f32"), (Name(s),), span=node.span) for s in known.symbols]
+    for other in extents if place.whole else ():
+        for op in "*/":
+            yield "operation", 4, Infix(op, node, other, span=node.span)

@@ -1,0 +1,36 @@
+"""A program in which every number with a fraction has one type: what it means without its roundings."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, cast
+
+from phobos_nb.language.tree import CallExpression, KernelNode, Name, NamedType, Node, Program
+
+FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
+
+
+def with_floats(program: Program, dtype: str) -> Program:
+    """The program with `dtype` in place of every float type, in conversions too.
+
+    Tensors of floats become tensors of it. Built-ins that read a number's bits may not type-check then.
+    """
+    kernels = tuple(cast(KernelNode, _changed(k, dtype)) for k in program.kernels)
+    functions = tuple(cast(Any, _changed(f, dtype)) for f in program.functions)
+    return replace(program, kernels=kernels, functions=functions)
+
+
+def _changed(node: Node, dtype: str) -> Node:
+    if isinstance(node, NamedType):
+        return replace(node, name=dtype) if node.name in FLOATS else node
+    changed: dict[str, Any] = {}
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, Node):
+            changed[field.name] = _changed(value, dtype)
+        elif isinstance(value, tuple) and field.name != "span":
+            items = cast(tuple[Any, ...], value)
+            changed[field.name] = tuple(_changed(x, dtype) if isinstance(x, Node) else x for x in items)
+    if isinstance(node, CallExpression) and node.callee.text in FLOATS:
+        changed["callee"] = Name(dtype, span=node.callee.span)
+    return replace(cast(Any, node), **{k: v for k, v in changed.items() if k not in ("span", "name_span")})

@@ -1,0 +1,165 @@
+"""What may have been meant in place of one statement, or of two that stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from typing import Any, cast
+
+from phobos_nb.language.slips.known import Known, nodes
+from phobos_nb.language.slips.slip import Role
+from phobos_nb.language.tree import (
+    Block,
+    CallExpression,
+    Declare,
+    Float,
+    ForStatement,
+    IfStatement,
+    Infix,
+    Integer,
+    Name,
+    NamedType,
+    Node,
+    Prefix,
+    ShapedType,
+    StatementNode,
+    Subscripted,
+    Update,
+)
+
+WIDER = {"f16": ("f32",), "bf16": ("f32",), "i8": ("i32",), "u8": ("i32",), "i32": ("i64", "f32"),
+         "f32": ("f64",)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A block with a change: what it is about, how far-fetched, the statements before and after."""
+
+    role: Role
+    cost: int
+    old: Node | None
+    new: Node | None
+    block: Block
+
+
+def block_slips(block: Block, known: Known) -> Iterator[Rewritten]:
+    """Statements left out, changed as a whole, in another order, or in and out of a loop."""
+    for i, statement in enumerate(block):
+        before, after = block[:i], block[i + 1 :]
+        for role, cost, other in statement_slips(statement, known):
+            yield Rewritten(role, cost, statement, other, (*before, other, *after))
+        if not isinstance(statement, Declare):
+            yield Rewritten("operation", 2, statement, None, (*before, *after))
+        yield from _opened(statement, before, after)
+        if after:
+            yield from _with_next(statement, before, after)
+    yield from _exchanged_stores(block)
+
+
+def _opened(statement: StatementNode, before: Block, after: Block) -> Iterator[Rewritten]:
+    """The guarded statements without their guard; a statement of a loop before or behind it."""
+    if isinstance(statement, IfStatement):
+        if statement.otherwise is None:
+            yield Rewritten("bound", 2, statement, None, (*before, *statement.then, *after))
+        else:
+            turned = replace(statement, then=statement.otherwise, otherwise=statement.then)
+            yield Rewritten("operation", 2, statement, turned, (*before, turned, *after))
+    if isinstance(statement, ForStatement) and len(statement.body) > 1:
+        first, last = statement.body[0], statement.body[-1]
+        rest = replace(statement, body=statement.body[1:])
+        yield Rewritten("order", 2, first, first, (*before, first, rest, *after))
+        rest = replace(statement, body=statement.body[:-1])
+        yield Rewritten("order", 2, last, last, (*before, rest, last, *after))
+
+
+def _with_next(statement: StatementNode, before: Block, after: Block) -> Iterator[Rewritten]:
+    other, rest = after[0], after[1:]
+    yield Rewritten("order", 2, statement, other, (*before, other, statement, *rest))
+    if isinstance(other, ForStatement):  # cleared once, not in every pass
+        inside = replace(other, body=(statement, *other.body))
+        yield Rewritten("order", 2, statement, statement, (*before, inside, *rest))
+    if isinstance(statement, ForStatement):
+        inside = replace(statement, body=(*statement.body, other))
+        yield Rewritten("order", 2, other, other, (*before, inside, *rest))
+
+
+def _exchanged_stores(block: Block) -> Iterator[Rewritten]:
+    """Two stores, or two declarations, each with the other's value."""
+    for kind in (Update, Declare):
+        places = [i for i, s in enumerate(block) if isinstance(s, kind)]
+        for i, j in combinations(places, 2):
+            one, other = cast(Any, block[i]), cast(Any, block[j])
+            if one.value is None or other.value is None:
+                continue
+            first, second = replace(one, value=other.value), replace(other, value=one.value)
+            changed = list(block)
+            changed[i], changed[j] = first, second
+            yield Rewritten("operand", 2, one, first, tuple(changed))
+
+
+def statement_slips(
+    node: StatementNode, known: Known
+) -> Iterator[tuple[Role, int, StatementNode]]:
+    """A statement with another way to assign, another type, or two of its names exchanged."""
+    if isinstance(node, Update):
+        yield from _updates(node)
+    if isinstance(node, Declare) and node.type is not None:
+        yield from _types(node)
+    if not isinstance(node, ForStatement | IfStatement):
+        yield from _exchanged_names(node, known)
+
+
+def _updates(node: Update) -> Iterator[tuple[Role, int, StatementNode]]:
+    for op in ("", "+", "-", "*"):
+        if op != node.op:
+            yield "operation", 1, replace(node, op=op)
+    if not node.op:
+        for name in ("max", "min", "tmax", "tmin"):
+            both = CallExpression(Name(name), (node.target, node.value), span=node.value.span)
+            yield "operation", 2, replace(node, value=both)
+    else:
+        whole = Infix(node.op, node.target, node.value, span=node.value.span)
+        yield "order", 2, replace(node, op="", value=replace(whole, left=whole.right, right=whole.left))
+
+
+def _types(node: Declare) -> Iterator[tuple[Role, int, StatementNode]]:
+    kind = node.type
+    element = kind.element if isinstance(kind, ShapedType) else cast(NamedType, kind)
+    for name in WIDER.get(element.name, ()):
+        wider = replace(element, name=name)
+        other = replace(kind, element=wider) if isinstance(kind, ShapedType) else wider
+        yield "type", 1, replace(node, type=other)
+
+
+def _exchanged_names(
+    node: StatementNode, known: Known
+) -> Iterator[tuple[Role, int, StatementNode]]:
+    """Every pair of names of the statement, each in the other's place."""
+    found = [n.text for n in nodes(node) if isinstance(n, Name)]
+    declared = node.name.text if isinstance(node, Declare) else ""
+    functions = {n.callee.text for n in nodes(node) if isinstance(n, CallExpression)}
+    names = [n for n in dict.fromkeys(found) if n not in functions and n not in (declared, "ctx", "inf")]
+    for one, other in combinations(names, 2):
+        role: Role = "index" if {one, other} <= known.positions else "operand"
+        yield role, 2, cast(StatementNode, renamed(node, {one: other, other: one}))
+
+
+def renamed(node: Node, names: dict[str, str]) -> Node:
+    """A tree with names in place of others."""
+    if isinstance(node, Name):
+        return replace(node, text=names.get(node.text, node.text))
+    changed: dict[str, Any] = {}
+    for field in fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, Node):
+            changed[field.name] = renamed(value, names)
+        elif isinstance(value, tuple):
+            items = cast(tuple[Any, ...], value)
+            changed[field.name] = tuple(renamed(x, names) if isinstance(x, Node) else x for x in items)
+    return replace(cast(Any, node), **{k: v for k, v in changed.items() if k != "span"})
+
+
+def bare(node: Node) -> bool:
+    """Whether a node is a number or a name."""
+    return isinstance(node, Integer | Float | Name | Prefix | Subscripted)

@@ -1,0 +1,253 @@
+"""What kind of fault the wrong elements of a tensor speak for.
+
+Tried in this order: a race in shared memory or a memory fault that the simulator saw; a grid that is too
+small; errors only in partial tiles; a race in global memory; rounding, by running the source in wider types;
+a single change of the source that makes the values right; right values in wrong places; what
+experiments on the call say. What is left over is called a wrong operation, and said not to be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phobos_nb.contract import LaunchContract
+from phobos_nb.diagnostics import PhobosError
+from phobos_nb.simulate.blame import blamed, regridded
+from phobos_nb.simulate.difference import Verdict
+from phobos_nb.simulate.experiments import ask
+from phobos_nb.simulate.mending import Search, search
+from phobos_nb.simulate.records import Race, SimulationResult
+from phobos_nb.simulate.roundings import Rounding, rounding
+from phobos_nb.simulate.tolerance import default_tolerance, largest
+from phobos_nb.simulate.trial import Question
+
+Array = NDArray[Any]
+ROUNDED = 2.0**-7
+"""Errors up to this part of the largest wanted value may be those of rounding to bf16 or wider."""
+UNWRITTEN = "no thread stores these elements"
+DISTINCT = 16
+"""Right values of which one is no chance find."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A simulation, the tensor that is wrong, and where; question: the call to experiment with, if any."""
+
+    result: SimulationResult
+    contract: LaunchContract
+    name: str
+    right: Array
+    wrong: NDArray[np.bool_]
+    question: Question | None
+
+    @property
+    def output(self) -> Array:
+        """The tensor as found."""
+        return self.result.outputs[self.name]
+
+    @property
+    def nobody(self) -> bool:
+        """Whether none of the wrong elements was written."""
+        places: list[list[int]] = np.argwhere(self.wrong)[:64].tolist()
+        return all(self.result.writer(self.name, p) is None for p in places)
+
+
+def diagnose(evidence: Evidence) -> Verdict | Rounding:
+    """The kind of fault, and why; a `Rounding` where nothing is wrong but what f32 cannot avoid."""
+    seen = _seen(evidence)
+    question = evidence.question
+    if seen is None and question is not None:
+        return _tried(evidence, question)
+    if seen is None:
+        return _moved_or_unwritten(evidence) or _left_over(evidence)
+    if question is not None and seen.kind in ("tail", "race", "not written"):
+        return _with_change(seen, question)
+    return seen
+
+
+def _seen(evidence: Evidence) -> Verdict | None:
+    """What the findings and the places of the wrong elements tell without another run."""
+    result = evidence.result
+    for race in result.races:
+        if race.tensor == "shared":
+            return _race(race)
+    question = evidence.question
+    widths = question.trial.steps if question else frozenset[int]()
+    tail = _tail(evidence, widths)
+    if result.faults:
+        return Verdict("tail" if tail else "memory", str(result.faults[0]))
+    if evidence.nobody and (small := _small_grid(evidence)):
+        return Verdict("not written", small)
+    if tail:
+        return Verdict("tail", tail)
+    return _race(result.races[0]) if result.races else None
+
+
+def _race(race: Race) -> Verdict:
+    return Verdict("race", f"{race}. {race.help}" if race.help else str(race))
+
+
+def _with_change(seen: Verdict, question: Question) -> Verdict:
+    """A fault that was seen, with a change of the source that takes it away."""
+    try:
+        if not question.faithful():
+            return seen
+        found = search(question)
+    except PhobosError:
+        return seen
+    return replace(seen, candidates=tuple(m.words for m in found.mends[:2]))
+
+
+def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
+    """What experiments tell."""
+    try:
+        faithful = question.faithful()
+    except PhobosError:
+        faithful = False
+    rounded = rounding(question)
+    if rounded is not None:
+        return _rounding(rounded, question, faithful)
+    found = search(question) if faithful else Search()
+    if found.mends:
+        verdict = blamed(question, found)
+        if evidence.nobody and verdict.kind != "tail":
+            return replace(verdict, kind="not written", explanation=f"{UNWRITTEN}; {verdict.explanation}")
+        return verdict
+    grid = regridded(question) if evidence.nobody else None
+    if grid is not None:
+        return grid
+    simple = _moved_or_unwritten(evidence)
+    if simple is not None:
+        return simple
+    answer = ask(question, faithful)
+    if answer is not None:
+        return Verdict(*answer)
+    return replace(_left_over(evidence), **_doubts(evidence, question, faithful, found))
+
+
+def _rounding(rounded: Rounding, question: Question, faithful: bool) -> Verdict | Rounding:
+    if rounded.harmless and question.standard.asked is None:
+        return rounded
+    types = ()
+    if faithful and not rounded.inherent:
+        types = tuple(m.words for m in search(question).mends)
+    return Verdict("rounding", str(rounded), types)
+
+
+def _moved_or_unwritten(evidence: Evidence) -> Verdict | None:
+    output, wanted = (np.asarray(a, np.float64) for a in (evidence.output, evidence.right))
+    if _moved(output, wanted, evidence.wrong, evidence.output.dtype):
+        return Verdict("wrong index", "the values are right ones of other elements")
+    if evidence.nobody:
+        return Verdict("not written", f"{UNWRITTEN}: the grid or the store's index is wrong")
+    return None
+
+
+def _left_over(evidence: Evidence) -> Verdict:
+    errors = (np.asarray(evidence.output, np.float64) - np.asarray(evidence.right, np.float64))[
+        evidence.wrong
+    ]
+    size = largest(evidence.right)
+    if evidence.output.dtype.kind not in "iub" and _like_rounding(errors, size):
+        worst = float(np.abs(errors).max())
+        allowed = default_tolerance(evidence.output.dtype, evidence.right)
+        text = (
+            f"errors up to {worst:.3g} of both signs where {allowed:.3g} is allowed, "
+            "as of values rounded narrower"
+        )
+        return Verdict("rounding", text, certain=False)
+    return Verdict("wrong operation", "none of the experiments tells the cause", certain=False)
+
+
+def _doubts(
+    evidence: Evidence, question: Question, faithful: bool, found: Search
+) -> dict[str, Any]:
+    """What else can be said when the cause is not known."""
+    excluded = list(_excluded(evidence, question, found))
+    if not faithful:
+        text = _unfaithful(question)
+        return {"explanation": text, "excluded": tuple(excluded)} if text else {"excluded": tuple(excluded)}
+    return {"candidates": tuple(found.partial), "excluded": tuple(excluded)}
+
+
+def _unfaithful(question: Question) -> str:
+    meant = question.trial.meant(question.trial.arrays, None, None)[question.name]
+    if question.differ(meant, question.right).any():
+        return ""
+    return "the source means the right values, the compiled kernel computes others: a fault of the compiler"
+
+
+def _excluded(evidence: Evidence, question: Question, found: Search) -> Iterator[str]:
+    if not evidence.result.races:
+        yield "a race"
+    if not evidence.result.faults:
+        yield "an access outside memory"
+    yield "errors in partial tiles only"
+    yield "right values in other places"
+    yield "an operand shifted by one, reversed, transposed or exchanged with another"
+    if found.tried:
+        what = "every" if found.whole else "the likeliest"
+        yield f"{what} single change of the source ({found.tried:,} tried)"
+    if question.trial.text is not None and question.trial.text.floats("f64") is not None:
+        yield "rounding"
+
+
+def _small_grid(evidence: Evidence) -> str:
+    """Why a grid leaves elements out; empty when it does not."""
+    question = evidence.question
+    text = question.trial.text if question else None
+    if text is None or text.full is None:
+        return ""
+    grid, full = text.grid, text.full
+    if all(a >= b for a, b in zip(grid, full, strict=True)):
+        return ""
+    return f"the grid {grid} has too few CTAs, the stores need {full}"
+
+
+def _like_rounding(errors: Array, size: float) -> bool:
+    """Whether errors are no larger than those of an 8-bit significand, and not all one way."""
+    sizes = np.abs(errors)
+    if not np.isfinite(sizes).all() or float(sizes.max()) > size * ROUNDED:
+        return False
+    return len(errors) < 8 or abs(float(errors.mean())) < 0.5 * float(sizes.mean())
+
+
+def _tail(evidence: Evidence, widths: frozenset[int]) -> str:
+    """Why the wrong elements lie only in partial tiles; empty when they do not.
+
+    A tile is as wide as the grid's step; along an extent over which the grid does not step, as one of
+    `widths`.
+    """
+    contract, wrong = evidence.contract, evidence.wrong
+    dims = next(t.dims for t in contract.tensors if t.name == evidence.name)
+    steps = {term.extent: term.step for axis in contract.grid.axes for term in axis}
+    for axis, dim in enumerate(dims):
+        extent, first = wrong.shape[axis], int(np.argwhere(wrong)[:, axis].min())
+        for step in sorted([steps[dim]] if dim in steps else widths, reverse=True):
+            if extent % step and extent > step and first >= extent - extent % step:
+                return (
+                    f"only the last {extent % step} of {extent} along axis {axis}, "
+                    f"a partial tile of {step}"
+                )
+    return ""
+
+
+def _moved(output: Array, right: Array, wrong: NDArray[np.bool_], dtype: np.dtype[Any]) -> bool:
+    """Whether nearly all wrong values are values that are wanted elsewhere, and that is no chance."""
+    ordered = np.unique(right[np.isfinite(right)])
+    values = output[wrong]
+    values = values[np.isfinite(values)][:4096]
+    if len(np.unique(values)) < min(DISTINCT, len(values)) or not len(values) or len(ordered) < DISTINCT:
+        return False
+    if dtype.kind in "iub" and len(ordered) > 0.1 * (ordered[-1] - ordered[0]):
+        return False  # the values lie so dense that any is one of them
+    at = np.clip(np.searchsorted(ordered, values), 1, len(ordered) - 1)
+    nearest = np.minimum(np.abs(ordered[at] - values), np.abs(ordered[at - 1] - values))
+    spread = float(ordered[-1] - ordered[0]) / len(ordered)
+    near: NDArray[np.bool_] = nearest <= spread * 1e-3
+    return float(near.mean()) > 0.9

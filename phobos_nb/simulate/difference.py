@@ -1,0 +1,130 @@
+"""What a comparison says of a tensor: its first wrong element, who computed it, what kind of fault it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from phobos_nb.counts import counted
+from phobos_nb.simulate.operands import Operand
+from phobos_nb.simulate.writers import Writer
+
+Kind = Literal["race", "memory", "not written", "tail", "wrong index", "rounding", "wrong operation"]
+
+SHOWN = 6
+"""Operands that a difference prints."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What kind of fault wrong values speak for, and why.
+
+    candidates: changes of the source to look at, each with what it does, the likeliest first. excluded: what
+    has been tried and is not the cause. certain: whether the kind was seen or shown by an experiment; it is
+    what is left over otherwise.
+    """
+
+    kind: Kind
+    explanation: str
+    candidates: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    certain: bool = True
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first wrong element of a tensor, in row-major order, and what is wrong in general.
+
+    wrong: how many elements differ beyond the tolerance, of `total`; 0 where the values agree and a race
+    or a fault was seen all the same. operands: the value that was stored
+    there and what it was computed from, where a single launch of a kernel was compared. step: the
+    store's number among the accesses, barriers and waits of its CTA, `trace[step]` of `simulate` with
+    `ctas=[that one], trace=1`. candidates, excluded, certain: as in `Verdict`.
+    """
+
+    tensor: str
+    index: tuple[int, ...]
+    found: Any
+    wanted: Any
+    wrong: int
+    total: int
+    kind: Kind
+    explanation: str
+    writer: Writer | None
+    operands: tuple[Operand, ...] = ()
+    step: int | None = None
+    candidates: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    certain: bool = True
+
+    @property
+    def where(self) -> str:
+        """The element, as the source writes it."""
+        return f"{self.tensor}[{', '.join(map(str, self.index))}]"
+
+    @property
+    def author(self) -> str:
+        """Who stored the element, where in the source, and when."""
+        if self.writer is None:
+            return "nobody wrote it"
+        w = self.writer
+        when = "" if self.step is None else f", step {self.step} of its CTA"
+        return f"written by CTA {w.cta}, thread {w.thread} (lane {w.lane}) in {w.place}{when}"
+
+    @property
+    def verdict(self) -> str:
+        """The kind and why; a kind that was not shown is said to be a guess."""
+        return f"{self.kind}{'' if self.certain else ' (not shown)'}: {self.explanation}"
+
+    def __str__(self) -> str:
+        if not self.wrong:
+            return f"the values agree on this schedule, but {self.verdict}"
+        first = (
+            f"{self.where} is {self.found}, wanted {self.wanted}; {self.author}. "
+            f"{self.wrong} of {self.total} elements differ. {self.verdict}"
+        )
+        return "\n".join([first, *self._details()])
+
+    def _details(self) -> Iterator[str]:
+        yield from (f"  see {x}" for x in self.candidates)
+        if self.excluded:
+            yield f"  excluded: {'; '.join(self.excluded)}"
+        yield from (f"  {o}" for o in self.operands[:SHOWN])
+
+
+class Differences(list[Difference]):
+    """All differences of a call, one per wrong tensor, and remarks; an empty list is agreement.
+
+    remarks: what a reader of an agreement should know, such as rounding beyond the tolerance that f32
+    cannot avoid. compared: the names of the tensors that were compared. source: the kernel's text, with
+    the number of its first line.
+    """
+
+    def __init__(
+        self,
+        found: Iterable[Difference] = (),
+        remarks: Iterable[str] = (),
+        compared: Iterable[str] = (),
+        source: tuple[str, int] = ("", 1),
+    ) -> None:
+        super().__init__(found)
+        self.remarks = tuple(remarks)
+        self.compared = tuple(compared)
+        self.source = source
+
+    @property
+    def summary(self) -> str:
+        """One line: which tensors differ, or that all agree."""
+        wrong = [d.tensor for d in self if d.wrong]
+        seen = [d for d in self if not d.wrong]
+        agree = [n for n in self.compared if n not in wrong]
+        parts = [f"{', '.join(wrong)} wrong"] if wrong else []
+        if agree:
+            parts.append(f"{', '.join(agree)} right")
+        if seen:
+            parts.append(f"{counted(len(seen), 'finding')} beside the values")
+        return "; ".join(parts)
+
+    def __repr__(self) -> str:
+        return "\n".join([self.summary, *map(str, self), *self.remarks])
