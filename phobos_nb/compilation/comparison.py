@@ -13,10 +13,10 @@ from phobos_nb.arguments.simulation import check_comparison
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.call import SolvedCall, describe_host, host_values
 from phobos_nb.compilation.configuration import resolve
+from phobos_nb.compilation.source_trials import SourceTrials
 from phobos_nb.language.typed import Binary, Constant, For
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-from phobos_nb.compilation.source_trials import SourceTrials
 from phobos_nb.simulate.compare import compare
 from phobos_nb.simulate.difference import Difference, Differences
 from phobos_nb.simulate.machine import linear_number

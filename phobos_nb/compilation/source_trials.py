@@ -1,9 +1,9 @@
-"""A kernel's source with something changed, run for a call's arrays: for experiments on wrong results."""
+"""A kernel's source with something changed, run for a call's arrays, to find why results are wrong."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.meaning.conversion import numpy_dtype
 from phobos_nb.language.slips import Slip, slips
 from phobos_nb.language.slips.floats import FLOATS, with_floats
-from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.simulate.trial import Arrays, Cta, Meaning
 
@@ -54,22 +53,21 @@ class SourceTrials:
         if slip is None:
             return self._meaning(self._call.typed)
         assert slip.program is not None
-        typed = self._checked(slip.program, self._dtypes)
-        return None if typed is None else self._meaning(typed)
+        try:
+            typed = stages.check_change(slip.program, self._call.typed, self._dtypes)
+        except PhobosError:
+            return None
+        return self._meaning(typed)
 
     def floats(self, dtype: str) -> Meaning | None:
         """What the source means when all of its floats are of one type; None where that cannot be."""
         dtypes = {n: dtype if d in FLOATS else d for n, d in self._dtypes.items()}
-        typed = self._checked(with_floats(self._program, dtype), dtypes)
-        return None if typed is None else self._meaning(typed, dtype)
-
-    def _checked(self, program: Program, dtypes: Mapping[str, str]) -> TypedKernel | None:
+        program = with_floats(self._program, dtype)
         try:
-            return stages.check(
-                program, self._name, self._call.typed.constants, dtypes, reviewed=False
-            )
+            typed = stages.check(program, self._name, self._call.typed.constants, dtypes)
         except PhobosError:
             return None
+        return self._meaning(typed, dtype)
 
     def _meaning(self, typed: TypedKernel, floats: str | None = None) -> Meaning:
         def run(

@@ -48,19 +48,23 @@ def check(
     kernel: str,
     constants: Mapping[str, int],
     dtypes: Mapping[str, str],
-    *,
-    reviewed: bool = True,
 ) -> TypedKernel:
-    """Syntax tree to typed kernel for one set of constants and dtypes (by name).
-
-    reviewed: whether warnings are looked for.
-    """
+    """Syntax tree to typed kernel for one set of constants and dtypes (by name)."""
     from phobos_nb import attributes, builtins
     from phobos_nb.language.frontend import check as check_kernel
     from phobos_nb.lower.gemm_plan import OVERRIDES
 
     tables = builtins.table(), attributes.table()
-    return check_kernel(program, kernel, constants, *tables, dtypes, choices=OVERRIDES, reviewed=reviewed)
+    return check_kernel(program, kernel, constants, *tables, dtypes, choices=OVERRIDES)
+
+
+def check_change(program: Program, before: TypedKernel, dtypes: Mapping[str, str]) -> TypedKernel:
+    """The typed kernel of a syntax tree that differs only within the kernel's body."""
+    from phobos_nb import builtins
+    from phobos_nb.language.frontend import check_change as check_body
+    from phobos_nb.lower.gemm_plan import OVERRIDES
+
+    return check_body(program, before, builtins.table(), dtypes, choices=OVERRIDES)
 
 
 def constant_names(kernel: KernelNode) -> set[str]:
@@ -91,7 +95,9 @@ def run_meaning(
     from phobos_nb.language.meaning import run
 
     values = {**arrays, **scalars}
-    result = run(typed, values, grid, ctas, builtins=builtins.table(), outside=outside, deadline=deadline)
+    result = run(
+        typed, values, grid, ctas, builtins=builtins.table(), outside=outside, deadline=deadline
+    )
     for line in () if silent else result.printed:
         sys.stdout.write(f"{line.text}\n")
 

@@ -7,7 +7,7 @@ from itertools import permutations
 
 from phobos_nb.simulate.difference import Kind, Verdict
 from phobos_nb.simulate.experiments import cut, ragged
-from phobos_nb.simulate.mending import REFUSED, Mend, Search, mended
+from phobos_nb.simulate.mending import REFUSED, Mend, Search, mended, search
 from phobos_nb.simulate.trial import Arrays, Cta, Meaning, Question
 
 KINDS: dict[str, Kind] = {
@@ -24,13 +24,31 @@ KINDS: dict[str, Kind] = {
 
 def blamed(question: Question, found: Search) -> Verdict:
     """The verdict of the likeliest change; others that do as well are candidates."""
-    first, *others = found.mends
-    tail = whole_tiles(question, first)
+    mends = found.mends
+    tail = whole_tiles(question, mends[0])
+    if tail:
+        masks = search(question, ("padding",)).mends
+        mends = sorted([*masks, *mends], key=_of_a_tail)
+    first, *others = mends
     kind: Kind = "tail" if tail else KINDS[first.slip.role]
     if kind == "tail" and not tail and not any(ragged(question.trial)):
         kind = "wrong operation"
-    said = f"{first.words}" + (f"; {tail}" if tail else "")
-    return Verdict(kind, said, tuple(m.words for m in others))
+    return Verdict(kind, "; ".join(filter(None, (first.words, tail))), alternatives(first, others))
+
+
+def _of_a_tail(mend: Mend) -> tuple[int, int]:
+    return TAILS.index(mend.slip.role), mend.slip.cost
+
+
+TAILS = ("padding", "bound", "index", "operand", "operation", "order", "type")
+"""What a fault of tails is likely to be about."""
+
+
+def alternatives(first: Mend, others: list[Mend]) -> tuple[str, ...]:
+    """Other changes, as likely, at other lines."""
+    likely = [m for m in others if m.slip.cost <= first.slip.cost]
+    by_line = {m.line: m.words for m in reversed(likely) if m.line != first.line}
+    return tuple(by_line.values())
 
 
 def whole_tiles(question: Question, mend: Mend) -> str:
@@ -67,7 +85,8 @@ def regridded(question: Question) -> Verdict | None:
         except REFUSED:
             continue
         if mended(question, outputs):
-            return Verdict("not written", f"the values are right with grid={grid} in place of {text.grid}")
+            words = f"the values are right with grid={grid} in place of {text.grid}"
+            return Verdict("not written", words)
     return None
 
 
@@ -81,5 +100,3 @@ def _grids(grid: Cta) -> Iterator[Cta]:
             larger = [*grid]
             larger[axis] = size
             yield larger[0], larger[1], larger[2]
-
-

@@ -55,8 +55,10 @@ def compare(
             remarks.append(f"{name} agrees but for rounding: {verdict}")
         else:
             found.append(_difference(result, name, right, wrong, verdict))
-    if not any(d.kind in ("race", "memory") for d in found):
-        found += _beside(result)
+    if not found:
+        found = _beside(result)
+    elif not any(d.kind in ("race", "memory") for d in found):
+        remarks += [f"seen too: {d.verdict}" for d in _beside(result)]
     return Differences(found, remarks, wanted)
 
 
@@ -103,11 +105,13 @@ def race_words(race: Race) -> str:
 def _seen(
     kind: Kind, tensor: str, element: tuple[int, ...], words: str, result: SimulationResult
 ) -> Difference:
+    """A finding as a difference without a wrong element; `found` is the value there, if it has one."""
     held = result.outputs.get(tensor)
-    inside = held is not None and len(element) == held.ndim
-    inside = inside and all(0 <= i < n for i, n in zip(element, held.shape if held is not None else (), strict=False))
-    value = held[element] if inside and held is not None else None
-    total = held.size if held is not None else 0
+    value, total = None, 0
+    if held is not None:
+        total = int(held.size)
+        inside = len(element) == held.ndim and all(
+            0 <= i < n for i, n in zip(element, held.shape, strict=True)
+        )
+        value = held[element] if inside else None
     return Difference(tensor, element, value, value, 0, total, kind, words, None)
-
-

@@ -1,8 +1,8 @@
 """What kind of fault the wrong elements of a tensor speak for.
 
 Tried in this order: a race in shared memory or a memory fault that the simulator saw; a grid that is too
-small; errors only in partial tiles; a race in global memory; rounding, by running the source in wider types;
-a single change of the source that makes the values right; right values in wrong places; what
+small; errors only in partial tiles; a race in global memory; rounding, by running the source in wider
+types; a single change of the source that makes the values right; right values in wrong places; what
 experiments on the call say. What is left over is called a wrong operation, and said not to be shown.
 """
 
@@ -36,7 +36,7 @@ DISTINCT = 16
 
 @dataclass(frozen=True)
 class Evidence:
-    """A simulation, the tensor that is wrong, and where; question: the call to experiment with, if any."""
+    """A simulation, the tensor that is wrong, and where. question: the call to experiment with."""
 
     result: SimulationResult
     contract: LaunchContract
@@ -85,7 +85,11 @@ def _seen(evidence: Evidence) -> Verdict | None:
         return Verdict("not written", small)
     if tail:
         return Verdict("tail", tail)
-    return _race(result.races[0]) if result.races else None
+    if any(race.tensor == evidence.name and race.kind == "write after write" for race in result.races):
+        return _race(result.races[0])
+    if result.races:
+        return _right_elsewhere(evidence) or _race(result.races[0])
+    return None
 
 
 def _race(race: Race) -> Verdict:
@@ -116,7 +120,9 @@ def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
     if found.mends:
         verdict = blamed(question, found)
         if evidence.nobody and verdict.kind != "tail":
-            return replace(verdict, kind="not written", explanation=f"{UNWRITTEN}; {verdict.explanation}")
+            return replace(
+                verdict, kind="not written", explanation=f"{UNWRITTEN}; {verdict.explanation}"
+            )
         return verdict
     grid = regridded(question) if evidence.nobody else None
     if grid is not None:
@@ -140,11 +146,15 @@ def _rounding(rounded: Rounding, question: Question, faithful: bool) -> Verdict 
 
 
 def _moved_or_unwritten(evidence: Evidence) -> Verdict | None:
+    if evidence.nobody:
+        return Verdict("not written", f"{UNWRITTEN}: the grid or the store's index is wrong")
+    return _right_elsewhere(evidence)
+
+
+def _right_elsewhere(evidence: Evidence) -> Verdict | None:
     output, wanted = (np.asarray(a, np.float64) for a in (evidence.output, evidence.right))
     if _moved(output, wanted, evidence.wrong, evidence.output.dtype):
         return Verdict("wrong index", "the values are right ones of other elements")
-    if evidence.nobody:
-        return Verdict("not written", f"{UNWRITTEN}: the grid or the store's index is wrong")
     return None
 
 
@@ -164,14 +174,14 @@ def _left_over(evidence: Evidence) -> Verdict:
     return Verdict("wrong operation", "none of the experiments tells the cause", certain=False)
 
 
-def _doubts(
-    evidence: Evidence, question: Question, faithful: bool, found: Search
-) -> dict[str, Any]:
+def _doubts(evidence: Evidence, question: Question, faithful: bool, found: Search) -> dict[str, Any]:
     """What else can be said when the cause is not known."""
     excluded = list(_excluded(evidence, question, found))
     if not faithful:
         text = _unfaithful(question)
-        return {"explanation": text, "excluded": tuple(excluded)} if text else {"excluded": tuple(excluded)}
+        return (
+            {"explanation": text, "excluded": tuple(excluded)} if text else {"excluded": tuple(excluded)}
+        )
     return {"candidates": tuple(found.partial), "excluded": tuple(excluded)}
 
 
@@ -179,7 +189,9 @@ def _unfaithful(question: Question) -> str:
     meant = question.trial.meant(question.trial.arrays, None, None)[question.name]
     if question.differ(meant, question.right).any():
         return ""
-    return "the source means the right values, the compiled kernel computes others: a fault of the compiler"
+    return (
+        "the source means the right values, the compiled kernel computes others: a fault of the compiler"
+    )
 
 
 def _excluded(evidence: Evidence, question: Question, found: Search) -> Iterator[str]:

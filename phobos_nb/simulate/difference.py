@@ -1,4 +1,4 @@
-"""What a comparison says of a tensor: its first wrong element, who computed it, what kind of fault it is."""
+"""What a comparison says of a tensor: its first wrong element, who computed it, the kind of fault."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SHOWN = 6
 class Verdict:
     """What kind of fault wrong values speak for, and why.
 
-    candidates: changes of the source to look at, each with what it does, the likeliest first. excluded: what
-    has been tried and is not the cause. certain: whether the kind was seen or shown by an experiment; it is
-    what is left over otherwise.
+    candidates: changes of the source to look at, the likeliest first. excluded: what has been tried and
+    is not the cause. certain: whether the kind was seen or shown by an experiment; otherwise it is what
+    is left over.
     """
 
     kind: Kind

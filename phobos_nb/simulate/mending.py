@@ -9,14 +9,14 @@ what was seen: with it the values are right.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.diagnostics import PhobosError
-from phobos_nb.language.slips import Slip
+from phobos_nb.language.slips import Role, Slip
 from phobos_nb.simulate.trial import Array, Arrays, Cta, Meaning, Question, Text, UnknownRight
 
 SEARCH = 6.0
@@ -69,7 +69,10 @@ class Search:
 
 @dataclass(frozen=True)
 class Sieve:
-    """Elements that one CTA writes, to try a change on; of all CTAs if `cta` is None. now: the right part."""
+    """Elements that one CTA writes, to try a change on; of all CTAs if `cta` is None.
+
+    now: the part of them that is right without a change.
+    """
 
     cta: Cta | None
     places: tuple[NDArray[np.intp], ...]
@@ -88,13 +91,14 @@ class Sieve:
         return float(close.mean())
 
 
-def search(question: Question) -> Search:
-    """Try all slips of the source, the likeliest first, as time allows."""
+def search(question: Question, roles: Collection[Role] = ()) -> Search:
+    """Try all slips of the source, or those of some roles, the likeliest first, as time allows."""
     text, found = question.trial.text, Search()
     if text is None:
         return found
     sieve, seconds = _sieve(question)
-    slips = sorted(text.slips(), key=lambda slip: slip.cost)
+    chosen = (slip for slip in text.slips() if not roles or slip.role in roles)
+    slips = sorted(chosen, key=lambda slip: slip.cost)
     found.total = len(slips)
     end = time.thread_time() + SEARCH
     for number, slip in enumerate(slips):
@@ -154,7 +158,7 @@ def _right_elsewhere(question: Question, meaning: Meaning) -> bool:
         except UnknownRight:
             continue
         found = meaning(arrays, None, None, None)[question.name]
-        if question.differ(found, np.asarray(wanted)).any():
+        if question.standard.differ_anywhere(question.name, found, np.asarray(wanted)):
             return False
     return True
 
@@ -162,11 +166,11 @@ def _right_elsewhere(question: Question, meaning: Meaning) -> bool:
 def _other_numbers(arrays: Arrays) -> Iterator[Arrays]:
     """The arrays of floats in another order: numbers of the same kind elsewhere."""
     rng = np.random.default_rng(1)
-    other = {
-        name: rng.permutation(array.ravel()).reshape(array.shape) if array.dtype.kind not in "iub" else array
-        for name, array in arrays.items()
-    }
-    yield other
+
+    def shuffled(array: Array) -> Array:
+        return rng.permutation(array.ravel()).reshape(array.shape)
+
+    yield {n: array if array.dtype.kind in "iub" else shuffled(array) for n, array in arrays.items()}
 
 
 def _sieve(question: Question) -> tuple[Sieve, float]:

@@ -2,8 +2,8 @@
 
 Note [Roundings]
 In f64 what a source means has hardly any roundings. If it is right there, no operation and no index is
-wrong, and all of the error is rounding. If the error is the same when all of the source's floats are f32,
-the types that it declares are not the cause: that is what f32 makes of this sum or this cancellation.
+wrong, and all of the error is rounding. If the error is the same when all of the source's floats are
+f32, the types that it declares are not the cause: that is what f32 makes of this sum or cancellation.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ class Standard:
         return np.broadcast_to(np.asarray(asked, np.float64), output.shape)
 
     def differ_anywhere(self, name: str, a: Array, b: Array) -> bool:
-        """Whether two outputs of another shape than the call's differ, by the tolerance of the call."""
+        """Whether two outputs for other arrays differ, by the largest of the call's tolerances."""
         asked = self.tolerance(name)
-        if asked is not None and np.ndim(asked):
-            asked = float(np.max(asked, initial=0.0))
+        if asked is not None:
+            asked = max(float(np.max(asked, initial=0.0)), default_tolerance(a.dtype, b))
         return bool(wrong_elements(a, b, asked).any())

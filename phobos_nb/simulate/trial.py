@@ -37,21 +37,44 @@ class Meaning(Protocol):
     """
 
     def __call__(
-        self, arrays: Arrays, cta: Cta | None = None, grid: Cta | None = None, seconds: float | None = None
-    ) -> Arrays: ...
+        self,
+        arrays: Arrays,
+        cta: Cta | None = None,
+        grid: Cta | None = None,
+        seconds: float | None = None,
+    ) -> Arrays:
+        """Run it."""
+        ...
 
 
 class Text(Protocol):
-    """The kernel's source, to be changed and run. grid: the call's; full: the one that covers its outputs."""
+    """The kernel's source, to be changed and run."""
 
     @property
-    def grid(self) -> Cta: ...
+    def grid(self) -> Cta:
+        """The call's."""
+        ...
+
     @property
-    def full(self) -> Cta | None: ...
-    def slips(self) -> Iterator[Slip]: ...
-    def line(self, slip: Slip) -> int: ...
-    def changed(self, slip: Slip | None) -> Meaning | None: ...
-    def floats(self, dtype: str) -> Meaning | None: ...
+    def full(self) -> Cta | None:
+        """The grid that the stores of the source ask for, None where they do not tell."""
+        ...
+
+    def slips(self) -> Iterator[Slip]:
+        """Every small change of the source."""
+        ...
+
+    def line(self, slip: Slip) -> int:
+        """The line of a change, as the reader numbers them."""
+        ...
+
+    def changed(self, slip: Slip | None) -> Meaning | None:
+        """What the source with a change means; None where it does not type-check."""
+        ...
+
+    def floats(self, dtype: str) -> Meaning | None:
+        """What the source means when all of its floats are of one type; None where that cannot be."""
+        ...
 
 
 @dataclass(frozen=True)

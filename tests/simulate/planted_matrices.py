@@ -109,7 +109,8 @@ written(
     "causal_attention",
     """\
 @launch(128)
-kernel causal_attention(Q: tensor<f32>[T, 32], K: tensor<f32>[T, 32], V: tensor<f32>[T, 32], O: tensor<f32>[T, 32]) {
+kernel causal_attention(Q: tensor<f32>[T, 32], K: tensor<f32>[T, 32],
+                        V: tensor<f32>[T, 32], O: tensor<f32>[T, 32]) {
   let i = ctx.block.x * 16
   var q = Q[i :+ 16, :]
   var highest: tile<f32>[16, 1] = -inf

@@ -44,15 +44,12 @@ def check(
     attributes: Attributes,
     dtypes: Mapping[str, DType | str] | None = None,
     choices: Collection[str] = (),
-    *,
-    reviewed: bool = True,
 ) -> TypedKernel:
     """The typed kernel for one configuration.
 
     constants: values for `@autotune` names, int and bool parameters, and tensor dims to be fixed.
     Names not given take their default or the first value of their space. dtypes: values of dtype
-    parameters, as such or by name. choices: names in `constants` that are the compiler's own. reviewed:
-    whether what is legal but seldom meant is looked for.
+    parameters, as such or by name. choices: names in `constants` that are the compiler's own.
     Raises `PhobosError` with every error found; warnings and notes are in `findings`.
     """
     kernel = find_kernel(program, kernel_name)
@@ -73,8 +70,6 @@ def check(
     typed = _assemble(program, kernel, configuration, checked, uses, builtins)
     check_sizes(typed.body, typed.shared, typed.threads, diagnostics)
     diagnostics.raise_errors()
-    if not reviewed:
-        return typed
     review(typed, diagnostics)
     warn_of_no_use(kernel, typed, builtins, diagnostics)
     warn_of_uncalled(program, kernel, diagnostics)
@@ -82,6 +77,27 @@ def check(
         if (review_use := attributes[use.name].review) is not None:
             review_use(typed, diagnostics)
     return replace(typed, findings=_findings(diagnostics))
+
+
+def check_change(
+    program: Program,
+    before: TypedKernel,
+    builtins: Builtins,
+    dtypes: Mapping[str, DType | str],
+    choices: Collection[str] = (),
+) -> TypedKernel:
+    """The typed kernel of a program that differs from a checked one in its statements only.
+
+    For trying many changes: no warnings, and grid, attributes and parameters are the checked one's.
+    Raises `PhobosError` as `check` does.
+    """
+    kernel = find_kernel(program, before.name)
+    diagnostics = Diagnostics(program.source)
+    configuration = configure(kernel, before.constants, choices, dtypes, diagnostics)
+    written = frozenset(p.name for p in before.tensor_parameters if p.writes)
+    checked = _check_body(program, kernel, configuration, written, builtins, diagnostics)
+    diagnostics.raise_errors()
+    return replace(before, tensors=checked.tensors, shared=checked.shared, body=checked.body)
 
 
 def _drop_repeated(diagnostics: Diagnostics) -> None:

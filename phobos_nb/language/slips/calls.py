@@ -49,12 +49,13 @@ def call_slips(node: CallExpression, role: Role) -> Iterator[Alternative]:
     for other in dict.fromkeys(n for family in FAMILIES if name in family for n in family):
         if other != name:
             yield about, 1, replace(node, callee=replace(node.callee, text=other))
-    if len(node.arguments) == 1 or name == "pad":
-        yield about, 1, node.arguments[0]
+    first = node.arguments[0] if node.arguments else None
+    if first is not None and (len(node.arguments) == 1 or name == "pad"):
+        yield about, 1, first
     if len(node.arguments) > 1:
         yield from _rearranged(node, about)
-    if name in TYPES and isinstance(node.arguments[0], Infix):
-        yield "type", 1, _pushed_in(node, node.arguments[0])
+    if name in TYPES and isinstance(first, Infix):
+        yield "type", 1, _pushed_in(node, first)
 
 
 def _role(name: str, role: Role) -> Role:
@@ -73,7 +74,8 @@ def _rearranged(node: CallExpression, role: Role) -> Iterator[Alternative]:
             order[i], order[j] = order[j], order[i]
             yield role, 1, replace(node, arguments=tuple(order))
     if node.callee.text in ("max", "min", "tmax", "tmin", "pow", "where"):
-        yield from ((role, 1, argument) for argument in node.arguments)
+        for argument in node.arguments:
+            yield role, 1, argument
 
 
 def _pushed_in(node: CallExpression, operation: Infix) -> Infix:

@@ -67,9 +67,8 @@ def slips(program: Program, kernel: str) -> Iterator[Slip]:
             for slip, changed in _declaration(node, known(node)):
                 kernels = (*program.kernels[:i], changed, *program.kernels[i + 1 :])
                 yield replace(slip, program=replace(program, kernels=kernels))
-            names = known(node)
     for i, function in enumerate(program.functions):
-        for slip, changed in _declaration(function, names):
+        for slip, changed in _declaration(function, known(function)):
             functions = (*program.functions[:i], changed, *program.functions[i + 1 :])
             yield replace(slip, program=replace(program, functions=functions))
 
@@ -182,7 +181,9 @@ def _arguments(node: CallExpression, inside: Around) -> Iterator[Changed]:
         around = replace(inside, position=position, whole=not position)
         for slip, other in _expression(argument, around):
             arguments = (*node.arguments[:i], other, *node.arguments[i + 1 :])
-            yield slip, replace(node, arguments=arguments)
+            filler = node.callee.text == "pad" and i == 1
+            told = replace(slip, role="padding") if filler else slip
+            yield told, replace(node, arguments=arguments)
 
 
 def _items(node: Subscripted, name: str, items: tuple[Any, ...], inside: Around) -> Iterator[Changed]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from phobos_nb.language.slips.calls import call_slips, wrapped
-from phobos_nb.language.slips.known import Known, comparison
+from phobos_nb.language.slips.known import Known, comparison, nodes
 from phobos_nb.language.slips.slip import Role
 from phobos_nb.language.tree import (
     CallExpression,
@@ -25,9 +25,10 @@ Alternative = tuple[Role, int, Expression]
 
 @dataclass(frozen=True)
 class Place:
-    """Where an expression stands. position: in a subscript or what leads to one; bound: of a loop or guard.
+    """Where an expression stands.
 
-    whole: it is all of a statement's right side, or all of a call's argument.
+    position: in a subscript or what leads to one. bound: of a loop or guard. whole: it is all of a
+    statement's right side, or all of a call's argument.
     """
 
     known: Known
@@ -106,6 +107,10 @@ def _integers(node: Integer, place: Place) -> Iterator[Alternative]:
     for value in values:
         if value != n and value >= 0:
             yield place.role if place.position else "operation", 1, replace(node, value=value)
+    if place.position and n < 2:
+        for name in place.known.before(node.span.start):
+            if name in place.known.positions:
+                yield place.role, 2, Name(name, span=node.span)
 
 
 def _floats(node: Float, place: Place) -> Iterator[Alternative]:
@@ -140,13 +145,25 @@ def _infix(node: Infix, place: Place) -> Iterator[Alternative]:
         yield role, 1, ceiling(node)
     yield role, 1, node.left
     yield role, 1, node.right
+    if place.bound:
+        for leaf in _symbols(node, place.known):
+            yield role, 1, leaf
     near, far = (_taken_for(node.op, groups) for groups in (GROUPS, FARTHER))
     for op in dict.fromkeys([*near, *far]):
         yield role, 1 if op in near else 2, replace(node, op=op)
-    yield from ((role, 1, other) for other in _by_bits(node))
+    for other in _by_bits(node):
+        yield role, 1, other
     if node.op in ("-", "/", "%", "<<", ">>"):
         yield role, 1, replace(node, left=node.right, right=node.left)
-    yield from ((role, 2, other) for other in _regrouped(node))
+    for other in _regrouped(node):
+        yield role, 2, other
+
+
+def _symbols(node: Infix, known: Known) -> list[Name]:
+    """The extents deep in a bound: what it is without all corrections."""
+    near = {id(node.left), id(node.right)}
+    found = [n for n in nodes(node) if isinstance(n, Name) and id(n) not in near]
+    return [n for n in found if n.text in known.symbols]
 
 
 def _taken_for(op: str, groups: tuple[tuple[str, ...], ...]) -> list[str]:
@@ -219,6 +236,15 @@ def _moved(node: Expression, place: Place) -> Iterator[Alternative]:
             yield place.role, 3, Infix(op, node, Integer(factor), span=node.span)
 
 
+def _unused_terms(node: Expression, known: Known) -> Iterator[Expression]:
+    """The value with a product added of two names that the kernel has and never uses."""
+    for i, one in enumerate(known.unused):
+        for other in known.unused[i + 1 :]:
+            product = Infix("*", Name(one), Name(other), span=node.span)
+            for op in "+-":
+                yield Infix(op, node, product, span=node.span)
+
+
 def _combined(node: Expression, place: Place) -> Iterator[Alternative]:
     """A term or a factor that was forgotten: one of the scalars, the extents, or the values at hand."""
     if not (place.whole or isinstance(node, Name | CallExpression)):
@@ -229,6 +255,8 @@ def _combined(node: Expression, place: Place) -> Iterator[Alternative]:
     for other in names:
         for op in "*/+-" if place.whole else "*/":
             yield "operation", 3, Infix(op, node, other, span=node.span)
+    for term in _unused_terms(node, known) if place.whole else ():
+        yield "operation", 3, term
     extents = [CallExpression(Name("f32"), (Name(s),), span=node.span) for s in known.symbols]
     for other in extents if place.whole else ():
         for op in "*/":

@@ -33,4 +33,6 @@ def _changed(node: Node, dtype: str) -> Node:
             changed[field.name] = tuple(_changed(x, dtype) if isinstance(x, Node) else x for x in items)
     if isinstance(node, CallExpression) and node.callee.text in FLOATS:
         changed["callee"] = Name(dtype, span=node.callee.span)
-    return replace(cast(Any, node), **{k: v for k, v in changed.items() if k not in ("span", "name_span")})
+    return replace(
+        cast(Any, node), **{k: v for k, v in changed.items() if k not in ("span", "name_span")}
+    )

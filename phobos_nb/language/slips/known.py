@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import Any, cast
 
 from phobos_nb.language.tree import (
     Along,
@@ -12,11 +13,13 @@ from phobos_nb.language.tree import (
     Declare,
     Float,
     ForStatement,
+    FunctionNode,
     Infix,
     Integer,
     KernelNode,
     Name,
     Node,
+    ParameterNode,
     ShapedType,
     Subscripted,
     Update,
@@ -28,7 +31,8 @@ class Known:
     """What a kernel's expressions can name.
 
     locals: each with where it is declared. positions: names that end up in subscripts, bounds or loop
-    variables. arrays: what can be subscripted. ints, floats: the literals of the text.
+    variables. arrays: what can be subscripted. unused: scalars and locals that are never read. ints,
+    floats: the literals of the text.
     """
 
     locals: tuple[tuple[str, int], ...]
@@ -36,6 +40,7 @@ class Known:
     arrays: tuple[str, ...]
     scalars: tuple[str, ...]
     symbols: tuple[str, ...]
+    unused: tuple[str, ...]
     ints: tuple[int, ...]
     floats: tuple[Float, ...]
 
@@ -44,7 +49,7 @@ class Known:
         return (name for name, start in self.locals if start < place)
 
 
-def known(kernel: KernelNode) -> Known:
+def known(kernel: KernelNode | FunctionNode) -> Known:
     """Look through a kernel."""
     body = [node for statement in kernel.body for node in nodes(statement)]
     shaped = [p for p in kernel.parameters if isinstance(p.type, ShapedType)]
@@ -56,9 +61,20 @@ def known(kernel: KernelNode) -> Known:
         tuple(dict.fromkeys([*(p.name for p in shaped), *subscripted])),
         tuple(p.name for p in kernel.parameters if p not in shaped),
         tuple(dict.fromkeys(dims)),
+        tuple(_unused(kernel, body, shaped)),
         tuple(dict.fromkeys(n.value for n in body if isinstance(n, Integer))),
         tuple({n.value: n for n in body if isinstance(n, Float)}.values()),
     )
+
+
+def _unused(
+    kernel: KernelNode | FunctionNode, body: list[Node], shaped: list[ParameterNode]
+) -> list[str]:
+    scalars = [p.name for p in kernel.parameters if p not in shaped]
+    declared = [n.name.text for n in body if isinstance(n, Declare)]
+    written = {id(n.name) for n in body if isinstance(n, Declare)}
+    read = {n.text for n in body if isinstance(n, Name) and id(n) not in written}
+    return [n for n in (*scalars, *declared) if n not in read]
 
 
 def _dims(kind: object) -> tuple[Node, ...]:
@@ -81,10 +97,9 @@ def nodes(node: Node) -> Iterator[Node]:
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below one."""
     for field in fields(node):
-        value = getattr(node, field.name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Node):
-                yield item
+        value: Any = getattr(node, field.name)
+        items = cast(tuple[Any, ...], value) if isinstance(value, tuple) else (value,)
+        yield from (item for item in items if isinstance(item, Node))
 
 
 def positions(body: list[Node]) -> frozenset[str]:

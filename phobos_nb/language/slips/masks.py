@@ -17,11 +17,13 @@ from phobos_nb.language.tree import (
 )
 
 
-def masked(node: Expression, loop: ForStatement | None, *, whole: bool) -> Iterator[tuple[int, Expression]]:
+def masked(
+    node: Expression, loop: ForStatement | None, *, whole: bool
+) -> Iterator[tuple[int, Expression]]:
     """The value with something else outside: of a tensor's end, of the loop's.
 
-    Costs and expressions: `pad(A[..], -inf)`, and `where(iota(STEP) < N - j, value, 0.0)` in a loop over j
-    from 0 to N by STEP.
+    Costs and expressions: `pad(A[..], -inf)`, and `where(iota(STEP) < N - j, value, 0.0)` in a loop
+    over j from 0 to N by STEP.
     """
     if whole and isinstance(node, Subscripted):
         for filler in _fillers(node):
@@ -31,7 +33,7 @@ def masked(node: Expression, loop: ForStatement | None, *, whole: bool) -> Itera
     left = Infix("-", loop.stop, loop.name, span=node.span)
     inside = Infix("<", CallExpression(Name("iota"), (loop.step,)), left, span=node.span)
     for filler in _fillers(node)[:2]:
-        yield 3, CallExpression(Name("where"), (inside, node, filler), span=node.span)
+        yield 2, CallExpression(Name("where"), (inside, node, filler), span=node.span)
 
 
 def _fillers(node: Expression) -> list[Expression]:

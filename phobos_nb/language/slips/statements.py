@@ -98,9 +98,7 @@ def _exchanged_stores(block: Block) -> Iterator[Rewritten]:
             yield Rewritten("operand", 2, one, first, tuple(changed))
 
 
-def statement_slips(
-    node: StatementNode, known: Known
-) -> Iterator[tuple[Role, int, StatementNode]]:
+def statement_slips(node: StatementNode, known: Known) -> Iterator[tuple[Role, int, StatementNode]]:
     """A statement with another way to assign, another type, or two of its names exchanged."""
     if isinstance(node, Update):
         yield from _updates(node)
@@ -132,9 +130,7 @@ def _types(node: Declare) -> Iterator[tuple[Role, int, StatementNode]]:
         yield "type", 1, replace(node, type=other)
 
 
-def _exchanged_names(
-    node: StatementNode, known: Known
-) -> Iterator[tuple[Role, int, StatementNode]]:
+def _exchanged_names(node: StatementNode, known: Known) -> Iterator[tuple[Role, int, StatementNode]]:
     """Every pair of names of the statement, each in the other's place."""
     found = [n.text for n in nodes(node) if isinstance(n, Name)]
     declared = node.name.text if isinstance(node, Declare) else ""
