@@ -183,7 +183,10 @@ def race_write(
     if shadow is None:
         return
     units, live = units_of(s, site, ref, where, shadow.unit)
-    for conflict in shadow.write(s, units, live, site.op, atomic=atomic):
+    conflicts, unwritten = shadow.write(s, units, live, site.op, atomic=atomic)
+    if atomic:
+        _tell_unwritten(m, s, site, ref, unwritten, units, shadow.unit)
+    for conflict in conflicts:
         if conflict.kind == "write after write" and changed is not None:
             differs = changed.after if conflict.together else changed.before
             conflict = conflict.only(_per_unit(differs, len(units)) | under_way(conflict.records))
@@ -206,8 +209,19 @@ def race_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> No
     conflict, unwritten = shadow.read(s, units, live, site.op)
     if conflict is not None:
         report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
-    if unwritten is not None:
-        report_unwritten(m, s, site.op, ref, unwritten, units, shadow.unit)
+    _tell_unwritten(m, s, site, ref, unwritten, units, shadow.unit)
+
+
+def _tell_unwritten(
+    m: Machine, s: Strand, site: Site, ref: Ref, unwritten: Bools | None, units: Ints, unit: int
+) -> None:
+    """Report what nothing has written, and remember whose values that are."""
+    if unwritten is None:
+        if m.unwritten.threads:
+            m.unwritten.forget(s, site.op)
+        return
+    said = report_unwritten(m, s, site.op, ref, unwritten, units, unit)
+    m.unwritten.note(s, site.op, unwritten, said)
 
 
 def units_of(s: Strand, site: Site, ref: Ref, where: Located, unit: int) -> tuple[Ints, Bools | None]:

@@ -14,6 +14,7 @@ asynchronous proxy under way, one time each.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,6 +126,9 @@ class VectorClocks:
     there only by a proxy fence on the way (PTX ISA, "Causality order"). `READS` is what the warp knows
     to have been read; `INITS`, which memory barriers made the asynchronous proxy can use. What an engine
     did is known in all planes at once.
+
+    Where only some lanes of a warp meet, its time goes on by one of `meetings`, and `lanes[cta, warp]`
+    [lane, lane] is the time up to which one lane knows of another.
     """
 
     def __init__(self, ctas: int, agents: Agents) -> None:
@@ -132,6 +136,8 @@ class VectorClocks:
         self.rows = agents.columns
         self.known = np.zeros((PLANES, ctas, agents.warps, agents.columns), np.int64)
         self.ticks = np.zeros((ctas, agents.per_cta), np.int64)
+        self.meetings = np.zeros((ctas, agents.warps), np.int64)
+        self.lanes: dict[tuple[int, int], Ints] = {}
         self.base = np.arange(ctas) % agents.cluster * agents.per_cta
 
     def row_of(self, threads: Threads) -> Ints:
@@ -140,7 +146,8 @@ class VectorClocks:
 
     def stamp(self, threads: Threads) -> Value:
         """One more than what the lane's warp has made known to itself."""
-        return self.known[0, threads.cta, threads.warp, self.row_of(threads)] + 1
+        own = self.known[0, threads.cta, threads.warp, self.row_of(threads)]
+        return own + 1 + self.meetings[threads.cta, threads.warp]
 
     def floor(self, threads: Threads) -> int:
         """The least that any active warp knows of any other agent."""
@@ -150,7 +157,19 @@ class VectorClocks:
     def unordered(self, threads: Threads, records: Ints, plane: int = GENERIC) -> Bools:
         """Later than what the lane's warp knows of the record's agent."""
         known = self.known[plane, threads.cta, threads.warp, self.agent_of(records)]
-        return (records >> TIME_SHIFT) > known
+        late = (records >> TIME_SHIFT) > known
+        return late & ~self._met(threads, records) if self.lanes else late
+
+    def _met(self, threads: Threads, records: Ints) -> Bools:
+        """Whether the lane that a record names is of the same warp and has met this one since."""
+        found = np.zeros(records.shape, np.bool_)
+        for (cta, warp), times in self.lanes.items():
+            mine = np.flatnonzero((threads.cta == cta) & (threads.warp == warp))
+            some = records[..., mine]
+            time = times[threads.gid[mine] % LANES, (some & THREAD_MASK) % LANES]
+            same = self.agent_of(some) == self.base[cta] + warp
+            found[..., mine] = same & (some >> TIME_SHIFT <= time)
+        return found
 
     def agent_of(self, records: Ints) -> Ints:
         """The column of the agent that each record names."""
@@ -164,7 +183,9 @@ class VectorClocks:
         """Publish every warp's time to every warp of these CTAs."""
         warps = np.arange(self.agents.warps)
         for plane in (GENERIC, READS):
-            self.known[plane, ctas[:, None], warps, self.base[ctas][:, None] + warps] += 1
+            own = self.base[ctas][:, None] + warps
+            self.known[plane, ctas[:, None], warps, own] += 1 + self.meetings[ctas]
+        self.meetings[ctas] = 0
         self.known[:, ctas] = self.known[:, ctas].max(2, keepdims=True)
         _check_time(int(self.known[0, ctas].max()))
 
@@ -172,9 +193,19 @@ class VectorClocks:
         """What a warp hands over when it arrives somewhere: all it knows, its own past included."""
         own = self.base[cta] + warp
         for plane in (GENERIC, READS):
-            self.known[plane, cta, warp, own] += 1
+            self.known[plane, cta, warp, own] += 1 + self.meetings[cta, warp]
+        self.meetings[cta, warp] = 0
         _check_time(int(self.known[0, cta, warp, own]))
         return self.known[:, cta, warp].copy()
+
+    def publish_among(self, cta: int, warp: int, lanes: Sequence[int]) -> None:
+        """Some lanes of a warp meet: each knows what the others did and knew."""
+        times = self.lanes.setdefault((cta, warp), np.zeros((LANES, LANES), np.int64))
+        now = self.known[GENERIC, cta, warp, self.base[cta] + warp] + 1 + self.meetings[cta, warp]
+        everything = times[lanes].max(0)
+        everything[lanes] = now
+        times[lanes] = np.maximum(times[lanes], everything)
+        self.meetings[cta, warp] += 1
 
     def reads_only(self, clock: NDArray[np.int64]) -> NDArray[np.int64]:
         """What a clock says of reads and of engines: an arrival that releases no writes of warps."""

@@ -26,7 +26,7 @@ def issue(m: Machine, s: Strand, site: Site, ref: Ref, where: Located, data: Any
     positions = np.broadcast_to(where.positions(), shape)
     if m.shared_shadow is not None:
         units, live = units_of(s, site, ref, where, m.shared_shadow.unit)
-        for conflict in m.shared_shadow.write(s, units, live, site.op, pending=True):
+        for conflict in m.shared_shadow.write(s, units, live, site.op, pending=True)[0]:
             report_conflict(m, s, site.op, ref, conflict, units, m.shared_shadow.unit)
     count_access(m, s, site, ref, where)
     trace_access(m, s, site, ref, where)

@@ -80,21 +80,17 @@ def report_outside(
 
 def report_unwritten(
     m: Machine, s: Strand, op: int, ref: Ref, bad: Bools, units: Ints, unit: int
-) -> None:
-    """Record a read of shared memory that nothing has written."""
+) -> str:
+    """Record a read of shared memory that nothing has written; what is said of it."""
     (k,), lane = first_marked(bad)
     element = element_of_unit(ref, s, lane, int(units[k, lane]), unit)
-    report_lanes(
-        m,
-        s,
-        "uninitialised",
-        op,
-        f"reads {ref.memory.name} at byte {element[0]}, which nothing has written",
-        bad,
-        lane,
-        ref.memory.name,
-        element,
-    )
+    place = f"{ref.memory.name} memory at byte {element[0]}"
+    if ref.array is not None and ref.array.name:
+        offset = element[0] // ref.dtype.itemsize
+        place = f"{ref.name}[{', '.join(map(str, ref.array.index_of(offset)))}]"
+    text = f"reads {place}, which nothing has written"
+    report_lanes(m, s, "uninitialised", op, text, bad, lane, ref.memory.name, element)
+    return text
 
 
 def report_conflict(

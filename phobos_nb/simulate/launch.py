@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from phobos_nb.arguments.tensor_maps import encoding
 from phobos_nb.contract import EntryArgument, LaunchContract, TensorMap
+from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.simulate.agents import Agents
 from phobos_nb.simulate.arithmetic import flops_of_run
-from phobos_nb.simulate.clocks import Clocks, Epochs, VectorClocks
+from phobos_nb.simulate.clocks import OP_MASK, THREAD_MASK, Clocks, Epochs, VectorClocks
 from phobos_nb.simulate.decode import decode, find_kernel
 from phobos_nb.simulate.machine import LaunchShape, Machine, Watch, shadows_for
 from phobos_nb.simulate.memory import POISON, SharedMemory, Tensor, place_tensors
@@ -83,6 +85,10 @@ def simulate(
     arrays = {t.name: np.asarray(arguments[t.name]) for t in contract.tensors}
     shape = launch_shape(program, contract, grid or contract.grid.shape(symbols(contract, arrays)))
     numbers = chosen_ctas(shape, ctas)
+    if ctas is not None:
+        shape = replace(shape, chosen=np.sort(numbers))
+    if races:
+        _check_room(shape, len(numbers), len(program.places))
     dtypes = [dtype_of(v.type) or np.dtype(np.uint8) for v in kernel.body.block.args]
 
     def run(poison: int, watch: Watch) -> _Launch:
@@ -262,6 +268,19 @@ def chosen_ctas(shape: LaunchShape, ctas: Sequence[int] | None) -> Ints:
         return np.array(ctas, np.int64)
     clusters = dict.fromkeys((shape.number(np.array(ctas, np.int64)) // size).tolist())
     return (np.array(list(clusters))[:, None] * size + np.arange(size)).reshape(-1)
+
+
+def _check_room(shape: LaunchShape, ctas: int, operations: int) -> None:
+    """Raise PH715 where the race detector cannot tell all threads or operations apart."""
+    threads = ctas * shape.agents.numbers
+    if threads <= THREAD_MASK and operations <= OP_MASK:
+        return
+    message = (
+        f"races: {threads} threads and {operations} operations, and no more than "
+        f"{THREAD_MASK} and {OP_MASK} can be told apart"
+    )
+    help = "run some of the CTAs, `ctas=range(1000)`, or look for no races, `races=False`"
+    raise PhobosError([Diagnostic("PH715", message, help=help, stage="simulate")])
 
 
 def symbols(contract: LaunchContract, arrays: Mapping[str, Array]) -> dict[str, int]:

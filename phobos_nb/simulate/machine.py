@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from phobos_nb.simulate.operands import Probe
 from phobos_nb.simulate.recorder import Cta, Recorder
 from phobos_nb.simulate.shadow import Shadow
 from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.unwritten import Unwritten
 from phobos_nb.simulate.values import Ints
 
 Part = TypeVar("Part")
@@ -30,13 +32,15 @@ class LaunchShape:
     """Threads per CTA, CTAs per axis of the grid and of a cluster, and who accesses memory.
 
     CTAs are numbered cluster by cluster, x fastest in the cluster and among clusters: without clusters
-    that is their linear number.
+    that is their linear number. `chosen` are the numbers of those that run, in order, where not all do:
+    threads are numbered through these.
     """
 
     threads: int
     grid: Cta
     cluster: Cta = (1, 1, 1)
     agents: Agents = NOBODY
+    chosen: Ints | None = None
 
     def ids(self, number: Any) -> tuple[Any, Any, Any]:
         """Block ids of CTAs by their numbers: ints, or arrays of them."""
@@ -59,10 +63,14 @@ class LaunchShape:
         order[linear_number(ids, self.grid)] = np.arange(len(order))
         return order[linear]
 
+    def places(self, ctas: Ints) -> Ints:
+        """The places of CTAs among those that run, by their numbers."""
+        return ctas if self.chosen is None else np.searchsorted(self.chosen, ctas)
+
     def owner(self, thread: int) -> tuple[Cta, int]:
-        """CTA and thread of a thread's number in the grid."""
-        numbers = self.agents.numbers
-        return self.coordinates(thread // numbers), thread % numbers
+        """CTA and thread of a thread's number among those that run."""
+        place, own = divmod(thread, self.agents.numbers)
+        return self.coordinates(place if self.chosen is None else int(self.chosen[place])), own
 
 
 @dataclass
@@ -84,7 +92,8 @@ class Machine:
     that the events of the chunk's first CTA are recorded; `probe` looks at one element; `strands`
     receives the parts of a strand that split; `mbarriers` are groups of memory barriers by the
     operation that made them; `masked` counts the lanes that conditions left out; `issuers` is the thread
-    that started what an engine did, by the engine's record.
+    that started what an engine did, by the engine's record; `unwritten` says whose values came from
+    shared memory that nothing has written.
     """
 
     shape: LaunchShape
@@ -105,7 +114,13 @@ class Machine:
     masked: dict[int, int] = field(default_factory=dict[int, int])
     prints: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     issuers: dict[int, int] = field(default_factory=dict[int, int])
+    unwritten: Unwritten = field(default_factory=Unwritten)
     _parts: dict[type, Any] = field(default_factory=dict[type, Any])
+
+    @cached_property
+    def places(self) -> Ints:
+        """The places of the chunk's CTAs among those that run."""
+        return self.shape.places(self.ctas)
 
     def part(self, kind: type[Part]) -> Part:
         """The chunk's one object of a class, made on first use: state that only some kernels need."""
@@ -138,7 +153,7 @@ def whole_chunk(machine: Machine, slots: int) -> Strand:
     count = len(machine.ctas)
     cta = np.repeat(np.arange(count), threads)
     thread = np.tile(np.arange(threads), count)
-    gid = machine.ctas[cta] * numbers + thread
+    gid = machine.places[cta] * numbers + thread
     return Strand(np.arange(count * threads), thread, cta, gid, slots)
 
 

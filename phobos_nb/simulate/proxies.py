@@ -124,7 +124,7 @@ def finish(m: Machine, cta: int, column: int, accesses: Iterable[UnderWay | None
     """Accesses of one engine of a CTA are over; the clock that those learn who waited for them."""
     clocks = clocks_of(m)
     agent, time = clocks.tick(cta, column)
-    number = clocks.agents.number(int(m.ctas[cta]), column)
+    number = clocks.agents.number(int(m.places[cta]), column)
     for access in accesses:
         if access is not None:
             _restamp(m, access, time, number)

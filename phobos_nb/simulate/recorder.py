@@ -81,9 +81,13 @@ class Recorder:
         threads: tuple[int, ...] = (),
         index: tuple[int, ...] = (),
         array: tuple[int, tuple[int, ...]] | None = None,
+        certain: bool = False,
     ) -> None:
-        """Record a fault; a further one of this kind here only raises its count."""
-        key = (kind, op, tensor)
+        """Record a fault; a further one of this kind here only raises its count.
+
+        certain: it is one whatever the outputs, so that `forget` keeps it.
+        """
+        key = (kind, op, f"{tensor}!" if certain else tensor)
         seen = self._faults.get(key)
         if seen is None:
             self._faults[key] = Fault(
@@ -101,7 +105,7 @@ class Recorder:
             )
         else:
             self._faults[key] = replace(seen, count=seen.count + count)
-        if kind != "uninitialised":
+        if kind != "uninitialised" or certain:
             self._maybe_stop()
 
     def has(self, kind: FaultKind) -> bool:
@@ -109,8 +113,9 @@ class Recorder:
         return any(f.kind == kind for f in self._faults.values())
 
     def forget(self, kind: FaultKind) -> None:
-        """Drop the faults of a kind."""
-        self._faults = {k: f for k, f in self._faults.items() if f.kind != kind}
+        """Drop the faults of a kind that are not certain."""
+        kept = {k: f for k, f in self._faults.items() if f.kind != kind or k[2].endswith("!")}
+        self._faults = kept
 
     def race(
         self,

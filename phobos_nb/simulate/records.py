@@ -30,6 +30,7 @@ FaultKind = Literal[
     "registers",
     "division_by_zero",
     "shift",
+    "conversion",
     "shuffle",
     "descriptor",
     "fragment",

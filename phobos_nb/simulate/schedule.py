@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phobos_nb.simulate import bulk_copies, clusters, registers
+from phobos_nb.simulate import bulk_copies, clusters, registers, warp_meetings
 from phobos_nb.simulate.barriers import release
 from phobos_nb.simulate.machine import Machine, whole_chunk
 from phobos_nb.simulate.mbarriers import Polled
@@ -63,6 +63,7 @@ def _end(m: Machine, s: Strand, program: Program) -> None:
     """A strand has ended: what it leaves under way, and who need not wait for it any more."""
     s.set_mask(None)
     bulk_copies.end(m, s)
+    warp_meetings.end(m, s)
     clusters.end(m, s, len(program.places) - 1)
     registers.end(m, s)
 

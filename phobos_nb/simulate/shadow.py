@@ -97,8 +97,8 @@ class Shadow:
         *,
         atomic: bool = False,
         pending: bool = False,
-    ) -> list[Conflict]:
-        """Enter a write of `units` [k, lanes] and return its conflicts with earlier accesses.
+    ) -> tuple[list[Conflict], Bools | None]:
+        """Enter a write of `units` [k, lanes]; its conflicts, and which units were never written before.
 
         A pending write is that of an asynchronous copy: until `complete` every access to it conflicts.
         """
@@ -118,7 +118,7 @@ class Shadow:
         _scatter(self.writes, units, new, active)
         if not atomic:
             self._same_operation(units, new, active, found)
-        return found
+        return found, None if self.across else _where_zero(before, active)
 
     def complete(self, threads: Threads, units: Ints, lanes: Ints | None, op: int) -> None:
         """An asynchronous copy has landed: from here on it is a write of the thread that waited.

@@ -6,6 +6,8 @@ import re
 import numpy as np
 import pytest
 
+from phobos_nb.diagnostics import PhobosError
+
 TENSORS = [("a", "f32", False), ("out", "f32", True)]
 PRELUDE = """
   %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index %c63 = arith.constant 63 : index
@@ -178,6 +180,25 @@ def test_atomics_of_many_ctas(make):
     result = launch(make, body, ctas=200)
     assert result.clean
     assert result.outputs["out"][0] == 200 * 64
+
+
+def test_ctas_of_high_numbers(make):
+    """CTA 300000 of a large grid is one like the first: its own accesses do not race, others' do."""
+    body = "memref.store %fb, %out[%t] : memref<?xf32>\n%x = memref.load %out[%t] : memref<?xf32>"
+    k = make(GLOBAL + body, TENSORS)
+    arrays = {"a": np.zeros(64, np.float32), "out": np.zeros(64, np.float32)}
+    assert k.run(grid=(300001, 1, 1), ctas=[300000], **arrays).clean
+    races = k.run(grid=(300001, 1, 1), ctas=[300000, 5], **arrays).races
+    assert {c for r in races for c in (r.first_cta, r.second_cta)} == {(300000, 0, 0), (5, 0, 0)}
+
+
+def test_more_threads_than_can_be_told_apart(make):
+    """PH715 says what to do, before anything runs."""
+    k = make(GLOBAL, TENSORS)
+    arrays = {"a": np.zeros(64, np.float32), "out": np.zeros(64, np.float32)}
+    with pytest.raises(PhobosError, match="PH715") as caught:
+        k.run(grid=(1 << 20, 1, 1), **arrays)
+    assert "`races=False`" in caught.value.diagnostics[0].help
 
 
 SHARED = """

@@ -13,10 +13,11 @@ from xdsl.ir import Attribute, Operation
 
 from phobos_nb.ir.dialects.arith import CmpfOp, CmpiOp
 from phobos_nb.simulate.machine import Machine
-from phobos_nb.simulate.numerics import F32, F64, as_type, in_f32, maximum, minimum, saturate
+from phobos_nb.simulate.numerics import F32, F64, as_type, in_f32, maximum, minimum
 from phobos_nb.simulate.ops.common import apply2, settle, static_shape, unary
 from phobos_nb.simulate.ops.division import division_row, shift_row
 from phobos_nb.simulate.ops.integers import unsigned, wrap
+from phobos_nb.simulate.ops.to_integer import to_integer_row
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import DTypeLike, Value, choose, is_array
@@ -245,8 +246,8 @@ ROWS: dict[str, Row] = {
     "arith.trunci": _convert(_resize),
     "arith.sitofp": _convert(_signed_to_float),
     "arith.uitofp": _convert(lambda x, s, t: _to_float(unsigned(x, s), s, t)),
-    "arith.fptosi": _convert(lambda x, s, t: saturate(x, t, signed=True)),
-    "arith.fptoui": _convert(lambda x, s, t: saturate(x, t, signed=False)),
+    "arith.fptosi": to_integer_row(signed=True),
+    "arith.fptoui": to_integer_row(signed=False),
     "arith.extf": _convert(lambda x, s, t: as_type(x, t)),
     "arith.truncf": _convert(lambda x, s, t: as_type(x, t)),
     "arith.bitcast": _convert(_bits),

@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.program import Decoder, Label, Step, UnknownOperation, dtype_of
 from phobos_nb.simulate.strand import Frame, Strand
+from phobos_nb.simulate.undecided import branch_check
 from phobos_nb.simulate.values import Bools, Ints, Value, choose, is_array, take
 
 
@@ -179,9 +180,7 @@ def while_row(d: Decoder, op: Operation) -> None:
     if not isinstance(test, scf.ConditionOp):
         raise UnknownOperation("an scf.while without a condition")
     d.resume(index)
-    d.emit(
-        _condition(d.slot(test.condition), d.slots(test.args), d.slots(after.args), results, kinds, end)
-    )
+    d.emit(_condition(d, test, d.slots(after.args), results, kinds, end))
     last = d.block(after)
     yields = [] if last is None else d.slots(last.operands)
     d.resume(index)
@@ -195,10 +194,15 @@ def while_row(d: Decoder, op: Operation) -> None:
 
 
 def _condition(
-    test: int, passed: list[int], args: list[int], results: list[int], kinds: list[Any], end: Label
+    d: Decoder, op: scf.ConditionOp, args: list[int], results: list[int], kinds: list[Any], end: Label
 ) -> Step:
+    test, passed = d.slot(op.condition), d.slots(op.args)
+    check = branch_check(d.program.operations, op.condition, d.op)
+
     def step(m: Machine, s: Strand) -> int | None:
         v = s.values
+        if check is not None:
+            check(m, s)
         goes_on: Any = shared_value(v[test], s)
         values = [v[p] for p in passed]
         frame: Any = s.frames[-1]

@@ -15,11 +15,11 @@ from phobos_nb.ir.dialects.nvvm_sync import (
     RegisterAction,
     SetMaxRegisterOp,
 )
-from phobos_nb.simulate import bulk_copies, clusters, named_barriers, registers
+from phobos_nb.simulate import bulk_copies, clusters, named_barriers, registers, warp_meetings
 from phobos_nb.simulate.clocks import GLOBAL, INITS, SHARED
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.program import Decoder, Row, Step
-from phobos_nb.simulate.proxies import clocks_of, fence
+from phobos_nb.simulate.proxies import fence
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.trace import ACCESSES, trace_operation
 
@@ -64,11 +64,10 @@ def _barrier_arrive(d: Decoder, op: Operation) -> Step:
 
 def _sync_warp(d: Decoder, op: Operation) -> Step:
     d.program.needs_clocks = True
+    mask, index = d.slot(op.operands[0]), d.op
 
     def step(m: Machine, s: Strand) -> None:
-        clocks = clocks_of(m)
-        for cta, warp in clusters.warps_of(s):
-            clocks.publish(cta, warp)
+        warp_meetings.meet(m, s, index, s.values[mask])
 
     return step
 

@@ -18,6 +18,7 @@ from phobos_nb.simulate.ops.loops import for_row, while_row
 from phobos_nb.simulate.program import Decoder, Label, Row, Step, dtype_of
 from phobos_nb.simulate.program_points import SPLIT
 from phobos_nb.simulate.strand import WARP, Frame, Strand
+from phobos_nb.simulate.undecided import branch_check
 from phobos_nb.simulate.values import Bools, Ints, Value, choose, is_array, take
 
 WAITS = {
@@ -80,9 +81,12 @@ def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
     condition, here = d.slot(op.cond), d.here
     waits, index = contains(op, WAITS), d.op
     barriers = contains(op, {"gpu.barrier"})
+    check = branch_check(d.program.operations, op.cond, index)
 
     def step(m: Machine, s: Strand) -> int | None:
         c = s.values[condition]
+        if check is not None:
+            check(m, s)
         if not is_array(c):
             s.frames.append(None)
             return None if c else second.pc
