@@ -3,6 +3,7 @@
 usage: python -m tests.gpu.scope prepare FOLDER [--workers N]         # anywhere, with xDSL
        python -m tests.gpu.scope run FOLDER OUT [--parts counts races]  # on the GPU, with Nsight's tools
        python -m tests.gpu.scope recount FOLDER                   # anywhere: simulate stored calls again
+       python -m tests.gpu.scope judge FOLDER OUT                  # anywhere: races.json again
        python -m tests.gpu.scope compare FOLDER OUT                # anywhere, with nvdisasm
 
 `run` leaves races.json (the agreement table), versions.json and what the tools printed in OUT; `compare`
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict
@@ -39,7 +41,10 @@ COMPARED = (
     "barriers",
 )
 PAGES = ("raw", "source")
-HAZARD = re.compile(r"(?:Error|Warning): (?:Potential )?.*(?:hazard|Race reported).*")
+HAZARD = re.compile(r"(?:Error|Warning): (?:.*hazard|.*Race reported).*")
+THREAD = re.compile(r"(?:Read|Write) Thread .* in (\S+):(\d+)$", re.MULTILINE)
+PLACE = re.compile(r"at line (\d+)")
+MARK = "##### "
 LIMIT = 60
 """Seconds for one call under racecheck."""
 
@@ -102,9 +107,14 @@ def record(folder: Path, out: Path, jobs: list[dict[str, Any]]) -> None:
             )
 
 
+def counted(folder: Path) -> list[dict[str, Any]]:
+    """The jobs of whole kernels."""
+    return [job for job in json.loads((folder / "jobs.json").read_text("utf-8")) if job["counts"]]
+
+
 def compare(folder: Path, out: Path) -> None:
     """Write counts.json from the pages that a run left."""
-    jobs = [job for job in json.loads((folder / "jobs.json").read_text("utf-8")) if job["counts"]]
+    jobs = counted(folder)
     raw, source = (gzip.decompress((out / f"ncu_{n}.csv.gz").read_bytes()).decode() for n in PAGES)
     rows: list[dict[str, Any]] = []
     for job, kernel in zip(jobs, ncu.read_pages(raw, source), strict=True):
@@ -141,13 +151,27 @@ def compared(job: dict[str, Any], measured: Measured) -> dict[str, Any]:
 # Races --------------------------------------------------------------------------------------------
 
 
-def races(folder: Path, out: Path, jobs: list[dict[str, Any]], workers: int) -> list[dict[str, Any]]:
-    """Run every planted race, and its kernel unchanged, under racecheck."""
+def races(folder: Path, out: Path, workers: int) -> None:
+    """Run every planted race, and its kernel unchanged, under racecheck, and keep what it prints."""
+    jobs = planted(folder)
     with ThreadPoolExecutor(workers) as pool:
         said = list(pool.map(lambda job: racecheck(folder / f"{job['name']}.call"), jobs))
-    text = "\n".join(f"##### {job['name']}\n{words}" for job, words in zip(jobs, said, strict=True))
+    text = "".join(f"{MARK}{job['name']}\n{words}" for job, words in zip(jobs, said, strict=True))
     (out / "racecheck.txt.gz").write_bytes(gzip.compress(text.encode()))
-    return [verdict(job, words) for job, words in zip(jobs, said, strict=True)]
+
+
+def planted(folder: Path) -> list[dict[str, Any]]:
+    """The jobs with planted races, and their controls."""
+    return [job for job in json.loads((folder / "jobs.json").read_text("utf-8")) if not job["counts"]]
+
+
+def judge(folder: Path, out: Path) -> None:
+    """Write races.json from what racecheck printed, and print the agreement."""
+    text = gzip.decompress((out / "racecheck.txt.gz").read_bytes()).decode()
+    said = dict(part.split("\n", 1) for part in text.split(MARK)[1:])
+    table = [verdict(job, said[job["name"]]) for job in planted(folder)]
+    (out / "races.json").write_text(json.dumps(table, indent=1), "utf-8")
+    print_races(table)
 
 
 def racecheck(call: Path) -> str:
@@ -170,19 +194,37 @@ def racecheck(call: Path) -> str:
 
 
 def verdict(job: dict[str, Any], said: str) -> dict[str, Any]:
-    """Whether both found a race. The tool watches shared memory only, so only those races count."""
+    """Whether both found a race, at the same lines. The tool watches shared memory, so only that counts.
+
+    lines: of the two threads of a hazard or race; 0 where the tool names a line of a helper's CUDA.
+    """
     summary = SUMMARY.search(said)
     errors = int(summary[2]) + int(summary[3]) if summary else None
     mine = [r for r in job["races"] if r.startswith("shared")]
+    lines = {both(THREAD.findall(part)) for part in HAZARD.split(said)[1:]}
+    known = {both([("", line) for line in PLACE.findall(race)]) for race in mine}
     return {
         "name": job["name"],
         "deleted": job["deleted"],
         "racecheck": errors,
         "simulator": len(mine),
         "agree": None if errors is None else bool(errors) == bool(mine),
-        "hazards": list(dict.fromkeys(m.strip() for m in HAZARD.findall(said)))[:4],
-        "races": mine[:3],
+        "lines": sorted(lines),
+        "simulator_lines": sorted(known),
+        "lines_agree": all(any(covers(ours, theirs) for ours in known) for theirs in lines),
+        "hazards": list(dict.fromkeys(m.strip() for m in HAZARD.findall(said)))[:2],
+        "races": mine[:2],
     }
+
+
+def both(places: list[tuple[str, str]]) -> tuple[int, ...]:
+    """The lines of two threads, of a file of kernel text."""
+    return tuple(sorted(int(line) if not file.endswith(".cu") else 0 for file, line in places))
+
+
+def covers(ours: tuple[int, ...], theirs: tuple[int, ...]) -> bool:
+    """Whether a race of the simulator is at the lines of a hazard, as far as the tool names them."""
+    return not Counter(line for line in theirs if line) - Counter(ours)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -192,13 +234,11 @@ def run(folder: Path, out: Path, workers: int, parts: list[str]) -> None:
     """Measure on the GPU and write the tables."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "versions.json").write_text(json.dumps(versions(), indent=1), "utf-8")
-    jobs = json.loads((folder / "jobs.json").read_text("utf-8"))
     if "counts" in parts:
-        record(folder, out, [job for job in jobs if job["counts"]])
+        record(folder, out, counted(folder))
     if "races" in parts:
-        table = races(folder, out, [job for job in jobs if not job["counts"]], workers)
-        (out / "races.json").write_text(json.dumps(table, indent=1), "utf-8")
-        print_races(table)
+        races(folder, out, workers)
+        judge(folder, out)
 
 
 def versions() -> dict[str, str]:
@@ -221,13 +261,14 @@ def print_races(table: list[dict[str, Any]]) -> None:
         print(f"{row['name']:44} racecheck {row['racecheck']} simulator {row['simulator']}")
     broken = [row for row in table if row["deleted"]]
     agree = sum(row["agree"] is True for row in broken)
-    print(f"{agree} of {len(broken)} planted races agree")
+    lines = sum(row["agree"] is True and row["lines_agree"] for row in broken)
+    print(f"{agree} of {len(broken)} planted races agree, {lines} at every line that the tool names")
 
 
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("step", choices=("prepare", "recount", "run", "compare"))
+    parser.add_argument("step", choices=("prepare", "recount", "run", "compare", "judge"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--workers", type=int, default=2)
@@ -239,6 +280,8 @@ def main() -> int:
         recount(parsed.folder)
     elif parsed.step == "run":
         run(parsed.folder, parsed.out, parsed.workers, parsed.parts)
+    elif parsed.step == "judge":
+        judge(parsed.folder, parsed.out)
     else:
         compare(parsed.folder, parsed.out)
     return 0
