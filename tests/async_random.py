@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from tests.async_clusters import random_exchange, random_multicast
 from tests.async_handover import random_named, random_ring
+from tests.async_phases import random_phases
 from tests.async_streams import random_boxes, random_plain
 from tests.async_text import Kernel
 
@@ -20,6 +21,7 @@ FAMILIES: dict[str, tuple[Callable[[int], Kernel], int]] = {
     "exchange": (random_exchange, 15),
     "ring": (random_ring, 40),
     "named": (random_named, 15),
+    "phases": (random_phases, 20),
 }
 """Makers of kernels from seeds, and how many of each there are."""
 
