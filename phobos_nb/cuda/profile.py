@@ -20,10 +20,9 @@ from phobos_nb.target import Target
 class Measured:
     """A launch as the GPU ran it, sums over warps.
 
-    counts: by the names of `ncu.METRICS`, with "barriers", "sectors", "requests" and "lds_wavefronts"
-    (of the instructions that load from shared memory) from the source page. lines: line of the
-    kernel's text -> counts by the names of `ncu.COLUMNS`, "barriers" and "lds_wavefronts"; line 0 is
-    code without a line.
+    counts: by the names of `ncu.METRICS`, with "barriers", "sectors", "requests" and
+    "shared_loads_cost" from the source page. lines: line of the kernel's text -> counts by the names of
+    `ncu.COLUMNS` and `FAMILIES`; line 0 is code without a line.
     """
 
     counts: Mapping[str, int]
@@ -72,19 +71,30 @@ def by_line(kernel: ncu.KernelCounts, code: Sequence[Instruction], printed: str)
         counts = lines.setdefault(at.get(row.address, 0), {})
         for name, count in {**row.counts, **_by_family(row)}.items():
             counts[name] = counts.get(name, 0) + count
-    names = ("barriers", "sectors", "requests", "lds_wavefronts")
+    names = ("barriers", "sectors", "requests", "shared_loads_cost")
     whole = {n: sum(c.get(n, 0) for c in lines.values()) for n in names}
     return Measured({**kernel.counts, **whole}, lines)
 
 
+FAMILIES = {
+    "BAR": ("barriers", ""),
+    "LDS": ("shared_loads", "shared_wavefronts"),
+    "LDSM": ("shared_loads", "shared_wavefronts"),
+    "STS": ("shared_stores", "shared_wavefronts"),
+    "LDG": ("global_loads", "sectors"),
+    "LDGSTS": ("global_loads", "sectors"),
+    "STG": ("global_stores", "sectors"),
+}
+"""Opcodes without modifiers -> our name of how often they ran; what they cost, as NAME_cost."""
+
+
 def _by_family(row: ncu.SassCounts) -> dict[str, int]:
-    """What is counted of some instructions only."""
-    family = opcode(row.text).split(".")[0]
-    executed, wavefronts = (row.counts.get(n, 0) for n in ("instructions", "shared_wavefronts"))
-    return {
-        "barriers": executed if family == "BAR" else 0,
-        "lds_wavefronts": wavefronts if family in ("LDS", "LDSM") else 0,
-    }
+    """How often an instruction ran and what it cost, by its kind; nothing of those that never run."""
+    name, cost = FAMILIES.get(opcode(row.text).split(".")[0], ("", ""))
+    if not name or row.text.startswith("@!PT"):
+        return {}
+    found = {name: row.counts.get("instructions", 0)}
+    return {**found, f"{name}_cost": row.counts.get(cost, 0)} if cost else found
 
 
 def opcode(text: str) -> str:

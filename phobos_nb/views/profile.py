@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,6 @@ from phobos_nb.counts import counted
 if TYPE_CHECKING:
     from phobos_nb.compilation.profile import Profile
     from phobos_nb.simulate.records import AccessRecord, LineRecord
-
-NARROW = 4
-"""Bytes of the widest store that cannot be split."""
 
 
 @dataclass(frozen=True)
@@ -121,43 +118,46 @@ def _line(
         gpu("barriers"),
         wavefronts,
         sectors,
-        tuple(_notes(wavefronts, sectors, accesses)) if compared else (),
+        tuple(_notes(wavefronts, sectors, accesses, gpu)) if compared else (),
     )
 
 
-def _notes(wavefronts: Pair, sectors: Pair, accesses: Sequence[AccessRecord]) -> Iterator[str]:
+Counts = Callable[[str], int]
+"""What the GPU counted of a line, by name."""
+
+
+def _notes(
+    wavefronts: Pair, sectors: Pair, accesses: Sequence[AccessRecord], gpu: Counts
+) -> Iterator[str]:
     """What is known of the difference of a line's counts."""
-    yield from _wavefront_notes(wavefronts, [a for a in accesses if a.space == "shared"])
+    shared = [a for a in accesses if a.space == "shared"]
+    if wavefronts.simulated is None:
+        yield from _unknown(shared)
+    if wavefronts.differs:
+        yield "wavefronts: " + ("; ".join(_runs("shared", shared, gpu)) or "not explained")
     if sectors.differs:
-        yield _sector_note(sectors, [a for a in accesses if a.space == "global"])
+        outside = [a for a in accesses if a.space == "global"]
+        yield "sectors: " + ("; ".join(_runs("global", outside, gpu)) or "not explained")
 
 
-def _wavefront_notes(pair: Pair, accesses: Sequence[AccessRecord]) -> Iterator[str]:
+def _unknown(accesses: Sequence[AccessRecord]) -> Iterator[str]:
+    """Why a line's wavefronts are not known."""
     copies = [a for a in accesses if a.kind == "async"]
-    if pair.simulated is None and any(a.wavefronts is None for a in copies):
+    if any(a.wavefronts is None for a in copies):
         yield "wavefronts of copies wider than 4 bytes: no counter shows them alone"
-    if pair.simulated is None and any(a.spread for a in copies):
+    if any(a.spread for a in copies):
         yield "wavefronts of copies from places apart: ncu counts more than banks, how is not known"
-    if not pair.differs:
-        return
-    if pair.gpu < (pair.simulated or 0) and accesses:
-        yield "wavefronts: the compiler joined or dropped shared accesses that the thread IR has"
-    elif pair.gpu and not accesses:
-        yield "wavefronts: machine code of another line's access stands under this one"
-    else:
-        yield "wavefronts: not explained"
 
 
-def _sector_note(pair: Pair, accesses: Sequence[AccessRecord]) -> str:
-    wide = [a for a in accesses if a.kind == "store" and a.bytes_per_lane > NARROW]
-    copies = [a for a in accesses if a.bytes_per_lane > NARROW and a.kind == "load"]
-    if pair.gpu > (pair.simulated or 0) and any(a.masked for a in wide):
-        return "sectors: the compiler split masked vector stores into narrower ones"
-    if pair.gpu < (pair.simulated or 0) and copies:
-        return "sectors: ncu's page has none for some 16-byte copies, or loads were joined"
-    if not accesses:
-        return "sectors: machine code of another line's access stands under this one"
-    return "sectors: not explained"
+def _runs(space: str, accesses: Sequence[AccessRecord], gpu: Counts) -> Iterator[str]:
+    """Of the kinds of access that cost something else than simulated: how often the GPU made them."""
+    for word, kinds in (("loads", ("load", "matrix")), ("stores", ("store", "matrix_store"))):
+        mine = [a for a in accesses if a.kind in kinds]
+        cost = sum((a.wavefronts if space == "shared" else a.sectors) or 0 for a in mine)
+        ran, has = gpu(f"{space}_{word}"), sum(a.requests for a in mine)
+        if gpu(f"{space}_{word}_cost") != cost and ran != has:
+            how = "joins, moves or leaves out some" if ran < has else "splits, repeats or moves some"
+            yield f"{ran:,} warp {word} ran, the thread IR has {has:,}: the compiler {how}"
 
 
 def _totals(profile: Profile) -> Iterator[tuple[str, tuple[int, int | None]]]:
@@ -177,7 +177,7 @@ def _totals(profile: Profile) -> Iterator[tuple[str, tuple[int, int | None]]]:
 def _counted(counts: Mapping[str, int], name: str) -> int:
     """A counter; of loads from shared memory what their instructions took, which does not vary."""
     counter = counts.get(name, 0)
-    return counts.get("lds_wavefronts", counter) if name == "shared_load_wavefronts" else counter
+    return counts.get("shared_loads_cost", counter) if name == "shared_load_wavefronts" else counter
 
 
 COUNTED = {

@@ -18,6 +18,9 @@ from tests.examples_cases import CASES
 
 STORE = 28
 """The line of softmax that stores."""
+READ = {"global_loads": 32, "global_loads_cost": 200}
+WRITTEN = {"shared_stores": 32, "shared_stores_cost": 32}
+"""What its lines also do: as simulated."""
 
 
 def profile(name: str = "softmax", *, simulated: bool = True, **changed: dict[str, int]) -> Profile:
@@ -51,21 +54,30 @@ def test_equal_counts_are_not_marked() -> None:
     assert "Every count of a line that is known is the simulator's too." in page(view)
 
 
-def test_split_stores_are_told() -> None:
-    """More sectors than simulated on a line with masked wide stores: the compiler split them."""
-    view = view_of(profile(l28={"sectors": 1000}))
+def test_stores_taken_apart_are_told() -> None:
+    """More sectors than simulated, and more stores on the GPU than in the thread IR: both are said."""
+    view = view_of(
+        profile(l28={"sectors": 1000, "global_stores": 128, "global_stores_cost": 800} | READ)
+    )
     (line,) = [x for x in view.lines if x.sectors.differs]
     assert (line.number, line.sectors.gpu) == (STORE, 1000)
-    assert line.notes == ("sectors: the compiler split masked vector stores into narrower ones",)
+    (note,) = line.notes
+    assert note.startswith("sectors: 128 warp stores ran, the thread IR has 32: the compiler splits")
     assert page(view).count("d'>1,000<") == 1
 
 
-def test_dropped_loads_are_told_and_the_rest_is_not_explained() -> None:
-    """Fewer wavefronts on a line with shared loads, and more of them than there are accesses for."""
-    view = view_of(profile(l21={"shared_wavefronts": 1}, l23={"shared_wavefronts": 100_000}))
-    notes = {x.number: x.notes for x in view.lines if x.notes}
-    assert "joined or dropped" in notes[21][0]
+def test_joined_and_repeated_loads_are_told_and_the_rest_is_not_explained() -> None:
+    """Fewer loads than the thread IR has, more of them, and as many at another cost."""
+    few = {"shared_wavefronts": 1, "shared_loads": 1, "shared_loads_cost": 1} | WRITTEN
+    same = {"shared_wavefronts": 100_000, "shared_loads": 32, "shared_loads_cost": 99_968} | WRITTEN
+    notes = {x.number: x.notes for x in view_of(profile(l21=few, l23=same)).lines if x.notes}
+    assert notes[21][0].startswith(
+        "wavefronts: 1 warp loads ran, the thread IR has 32: the compiler joins"
+    )
     assert notes[23] == ("wavefronts: not explained",)
+    many = {**same, "shared_loads": 64}
+    (line,) = [x for x in view_of(profile(l23=many)).lines if x.notes]
+    assert "64 warp loads ran, the thread IR has 32: the compiler splits" in line.notes[0]
 
 
 def test_what_no_counter_shows_is_not_known() -> None:
@@ -82,7 +94,7 @@ def test_what_copies_in_flight_cost_loads_stands_apart() -> None:
     """The launch's counter also has wavefronts that no load instruction took."""
     made = profile("gemm_fp32")
     loads = sum(a.wavefronts or 0 for a in made.simulation.accesses if a.kind == "load")
-    counts = {"shared_load_wavefronts": loads + 22, "lds_wavefronts": loads}
+    counts = {"shared_load_wavefronts": loads + 22, "shared_loads_cost": loads}
     view = view_of(replace(made, launches=(Measured(counts, made.launches[0].lines),)))
     assert view.totals["shared load wavefronts"] == (loads, loads)
     assert view.totals["lost to copies in flight"] == (22, None)
