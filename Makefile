@@ -1,6 +1,7 @@
 # make demo   run the GEMM tutorial and write a page that opens in any browser
 # make test   every test, the notebooks among them
 # make fuzz   thousands of generated programs and garbled texts, COUNT and TEXTS of them
+# make mutations  every barrier of the examples and of PROGRAMS generated programs deleted and put back
 # make lab    JupyterLab with the kit in it; LAB_FLAGS are its own, as root --allow-root
 # make lint   ruff and pyright
 # make notebooks   run the notebooks again and save their outputs
@@ -12,6 +13,7 @@ VENV   ?= .venv
 JOBS   ?= 2
 COUNT  ?= 2000
 TEXTS  ?= 100000
+PROGRAMS ?= 200
 
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
@@ -33,7 +35,7 @@ EXTRAS ?= test,sass,$(BACKEND)
 comma := ,
 INSTALLED := $(VENV)/.installed-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: install demo test fuzz lab lint notebooks clean
+.PHONY: install demo test fuzz mutations lab lint notebooks clean
 
 install: $(INSTALLED)
 
@@ -54,6 +56,11 @@ test: install
 fuzz: install
 	@$(BIN)/python -m tests.fuzz.run --count $(COUNT) --workers $(JOBS) --nvrtc --upstream 20
 	@$(BIN)/python -m tests.fuzz.text --count $(TEXTS) --workers $(JOBS)
+
+mutations: install
+	@mkdir -p build
+	@$(BIN)/python -m tests.simulate.mutations build/mutations.txt --workers $(JOBS)
+	@$(BIN)/python -m tests.fuzz.barriers build/mutations_generated.txt --count $(PROGRAMS) --workers $(JOBS)
 
 lab: install
 	@$(BIN)/python -m jupyterlab --notebook-dir=notebooks $(LAB_FLAGS)

@@ -90,10 +90,11 @@ class Access:
 
     @property
     def line(self) -> int:
-        """The reader's line number, 0 when unknown; of a tile that is written as loaded, the load's."""
+        """The reader's line number, 0 when unknown; the load's of a tile written where it is loaded."""
         op = self.op
         if isinstance(op, staged.WriteOp) and isinstance(op.value.owner, tile.LoadOp):
-            op = op.value.owner
+            load = op.value.owner
+            op = load if load.parent is op.parent else op
         place = place_of(op) or place_of(self.op)
         return place.line if place else 0
 

@@ -23,9 +23,9 @@ def reason(pair: Pair) -> str:
         )
     who, other = (f"by lane {t % WARP} of warp {t // WARP}" for t in threads)
     start = f"{_is(first)} {who} at line {first.line} and"
-    if _same_memory(first, then):
-        return f"{start} {then.kind.value} {other} at line {then.line}{turn}"
-    return f"{start} {_is(then)}, in the same bytes, {other} at line {then.line}{turn}"
+    second = then.kind.value if _same_memory(first, then) else f"{_is(then)}, in the same bytes,"
+    end = ", always in one warp" if pair.meeting is Meeting.WARP else ""
+    return f"{start} {second} {other} at line {then.line}{turn}{end}"
 
 
 def elision(pair: Pair) -> str:

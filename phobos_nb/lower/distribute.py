@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAttr, VectorType, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.ir.dialects import gpu, tile
+from phobos_nb.ir.dialects.nvvm_sync import SyncWarpOp
 from phobos_nb.ir.dialects.shapes import element_of
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower import staged
@@ -32,9 +33,13 @@ from phobos_nb.lower.distribute_output import distribute_assert, distribute_prin
 from phobos_nb.lower.distribute_parts import distribute_add_parts, distribute_leave_part
 from phobos_nb.lower.distribute_pipeline import PipelinedLoop, is_pipelined
 from phobos_nb.lower.distribute_shared import distribute_read, distribute_write
+from phobos_nb.lower.insert_barriers import SCOPE
 from phobos_nb.lower.layout_classes import is_elementwise
 from phobos_nb.lower.layout_types import is_tile
 from phobos_nb.lower.thread_state import ThreadState
+
+ALL_LANES = -1
+"""The mask of a whole warp, as an i32."""
 
 
 def distribute(state: ThreadState, block: Block) -> None:
@@ -223,8 +228,10 @@ def _finish(state: ThreadState, op: Operation, new: Operation) -> None:
 
 
 def _barrier(state: ThreadState, op: gpu.BarrierOp) -> None:
-    barrier = state.b.insert(gpu.BarrierOp())
-    barrier.attributes.update(op.attributes)
+    """Of the CTA, or of each warp alone."""
+    own = SCOPE in op.attributes
+    made = SyncWarpOp(state.b.constant(ALL_LANES, i32)) if own else gpu.BarrierOp()
+    state.b.insert(made).attributes.update({k: v for k, v in op.attributes.items() if k != SCOPE})
 
 
 HANDLERS: dict[type[Operation], Callable[[ThreadState, Any], None]] = {

@@ -2,7 +2,8 @@
 
 Works on the staged form. A barrier goes before the access that needs it, or before the outermost op
 around it that threads may enter apart; then barriers that others make superfluous are taken out, and
-those that can stand outside a loop or before both branches of an `if` are moved there.
+those that can stand outside a loop or before both branches of an `if` are moved there. Where only lanes
+of one warp meet and no barrier of the CTA stands between, the warp waits for itself.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ REASON = "phobos.reason"
 NUMBER = "phobos.barrier"
 """Attribute of a barrier: its number in the list of barriers."""
 
-NEEDED = frozenset({Meeting.WARP, Meeting.CTA})
-"""The meetings that a barrier is for."""
+SCOPE = "phobos.scope"
+"""Attribute of a barrier of each warp alone: "warp"."""
+
+NEEDED = frozenset({Meeting.CTA})
+"""The meetings that a barrier of the CTA is for; `Meeting.WARP` takes one of each warp."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,15 @@ class Barrier:
     """One barrier of the kernel, numbered in program order, or one that was found not to be needed.
 
     number: 1, 2, ... among those the analysis kept; 0 for an elided one. kept: whether it is in the
-    code; a dropped one has its number and is not. line: of the statement it stands before.
+    code; a dropped one has its number and is not. line: of the statement it stands before. scope: whose
+    threads wait for each other, "CTA" or "warp".
     """
 
     number: int
     kept: bool
     reason: str
     line: int
+    scope: str = "CTA"
 
 
 def insert_barriers(
@@ -52,12 +58,15 @@ def insert_barriers(
 ) -> tuple[Barrier, ...]:
     """Insert the barriers in place; `drop` is the number of one to leave out on request."""
     conflicts = Conflicts(kernel)
-    placement = Placement(kernel, conflicts, needed)
-    chosen = placement.choose()
-    elided = _elided(conflicts, chosen, needed)
-    reasons = {place: reason(placement.for_whom(chosen, place)) for place in chosen}
-    for place, why in reasons.items():
-        _insert(place, why)
+    of_cta = Placement(kernel, conflicts, needed)
+    whole = of_cta.choose()
+    of_warp = Placement(kernel, conflicts, frozenset({Meeting.WARP}) - frozenset(needed), whole)
+    own = of_warp.choose()
+    elided = _elided(conflicts, [*whole, *own], needed)
+    pairs = {place: of_cta.for_whom(whole, place) for place in whole}
+    pairs |= {place: of_warp.for_whom(own, place) for place in own}
+    for place, pair in pairs.items():
+        _insert(place, pair)
     for op in list(kernel.body.walk()):
         if is_pipelined(op):
             assert isinstance(op, scf.ForOp)
@@ -66,10 +75,16 @@ def insert_barriers(
 
 
 class Placement:
-    """The choice of the ops that barriers stand before."""
+    """The choice of the ops that barriers stand before, beside the `given` ones."""
 
-    def __init__(self, kernel: KernelOp, conflicts: Conflicts, needed: Collection[Meeting]) -> None:
-        self._conflicts, self._needed = conflicts, needed
+    def __init__(
+        self,
+        kernel: KernelOp,
+        conflicts: Conflicts,
+        needed: Collection[Meeting],
+        given: Collection[Operation] = (),
+    ) -> None:
+        self._conflicts, self._needed, self._given = conflicts, needed, given
         self._uniform = _uniform_blocks(kernel)
         self._position = sort_key(kernel)
 
@@ -84,7 +99,7 @@ class Placement:
         return next(self._pairs([p for p in chosen if p is not place]))
 
     def _pairs(self, chosen: Collection[Operation]) -> Iterator[Pair]:
-        return self._conflicts.unordered(chosen, self._needed)
+        return self._conflicts.unordered([*self._given, *chosen], self._needed)
 
     def enough(self, chosen: Collection[Operation]) -> bool:
         """Whether barriers before these ops order everything."""
@@ -118,11 +133,14 @@ class Placement:
 
     def _thinned(self, chosen: list[Operation]) -> list[Operation]:
         """Without those that the others make superfluous, innermost first."""
-        for place in sorted(chosen, key=lambda p: (-len(loops_around(p)), self._position(p))):
+        for place in sorted(chosen, key=self._innermost_first):
             rest = [p for p in chosen if p is not place]
             if self.enough(rest):
                 chosen = rest
         return chosen
+
+    def _innermost_first(self, place: Operation) -> tuple[int, int, int]:
+        return -len(loops_around(place)), -len(_ifs_around(place)), self._position(place)
 
     def _outwards(self, chosen: list[Operation]) -> list[Operation]:
         """Each before or behind the outermost loop where it serves as well; one for two branches."""
@@ -174,9 +192,11 @@ def _stands_in(op: Operation, block: Block) -> bool:
     return around is not None
 
 
-def _insert(place: Operation, why: str) -> None:
+def _insert(place: Operation, pair: Pair) -> None:
     barrier = gpu.BarrierOp()
-    barrier.attributes[REASON] = StringAttr(why)
+    barrier.attributes[REASON] = StringAttr(reason(pair))
+    if pair.meeting is Meeting.WARP:
+        barrier.attributes[SCOPE] = StringAttr("warp")
     barrier.location = place.location
     Rewriter.insert_op(barrier, InsertPoint.before(place))
 
@@ -188,7 +208,7 @@ def _insert_in_pipeline(loop: scf.ForOp, conflicts: Conflicts) -> None:
     writes = [a for op in body if isinstance(op, staged.WriteOp) for a in conflicts.of(op)]
     reads = [a for dot in dots for a in conflicts.of(dot)]
     write, read = next((w, r) for w in writes for r in reads if r.must_be_ordered(w))
-    _insert(dots[0], reason(Pair(write, read, Crossed(), Meeting.CTA)))
+    _insert(dots[0], Pair(write, read, Crossed(), Meeting.CTA))
 
 
 def _elided(
@@ -196,7 +216,9 @@ def _elided(
 ) -> list[Barrier]:
     """What a barrier would stand for that knew no threads, one for each sentence."""
     found: dict[str, Barrier] = {}
-    for pair in conflicts.unordered(chosen, frozenset(Meeting) - frozenset(needed)):
+    for pair in conflicts.unordered(
+        chosen, frozenset({Meeting.NEVER, Meeting.THREAD}) - frozenset(needed)
+    ):
         why = elision(pair)
         found.setdefault(why, Barrier(0, False, why, pair.later.line))
     return list(found.values())
@@ -223,7 +245,8 @@ def _number(kernel: KernelOp, drop: int | None) -> list[Barrier]:
         assert isinstance(why, StringAttr)
         op.attributes[NUMBER] = IntegerAttr(len(found) + 1, i64)
         place = place_of(op)
-        found.append(Barrier(len(found) + 1, True, why.data, place.line if place else 0))
+        scope = "warp" if SCOPE in op.attributes else "CTA"
+        found.append(Barrier(len(found) + 1, True, why.data, place.line if place else 0, scope))
         if drop == len(found):
             found[-1] = replace(found[-1], kept=False)
             op.detach()

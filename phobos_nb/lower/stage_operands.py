@@ -174,7 +174,7 @@ def _stage_move(op: tile.ConvertOp | tile.ReshapeOp, threads: int) -> None:
     rewrite = _Rewrite(op)
     reshapes = isinstance(op, tile.ReshapeOp)
     name = name_of(op.source)
-    purpose = f"flat({name})" if reshapes else f"{name} between layouts"
+    purpose = f"flat({name})" if reshapes else f"{name} moved between lanes"
     wanted = layout_of(op.result, threads)
     rewrite.replace(rewrite.through_shared(purpose, op.source, wanted, threads, dense=reshapes))
 

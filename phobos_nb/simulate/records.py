@@ -247,7 +247,10 @@ class LineRecord:
 
 @dataclass(frozen=True)
 class BarrierRecord:
-    """One barrier operation: the reason it is kept and how many CTAs passed it, in total."""
+    """One barrier operation: the reason it is kept and how many CTAs passed it, in total.
+
+    Of a barrier of each warp alone, how many warps did.
+    """
 
     place: Place
     reason: str

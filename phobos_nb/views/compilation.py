@@ -29,12 +29,16 @@ class Note:
 
 @dataclass(frozen=True)
 class Barrier:
-    """One barrier of the kernel; kept ones are numbered. `reason` says why it is there, or why not."""
+    """One barrier of the kernel; kept ones are numbered. `reason` says why it is there, or why not.
+
+    scope: whose threads wait for each other, "CTA" or "warp".
+    """
 
     kept: bool
     reason: str
     number: int | None = None
     line: int | None = None
+    scope: str = "CTA"
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,8 @@ def barriers_text(barriers: tuple[Barrier, ...]) -> str:
 def barrier_label(barrier: Barrier) -> str:
     """How one barrier is named in lists, such as `barrier 1 (line 14), kept`."""
     number = "" if barrier.number is None else f" {barrier.number}"
-    return f"barrier{number}{_at(barrier.line)}, {'kept' if barrier.kept else 'elided'}"
+    scope = "" if barrier.scope == "CTA" else f"{barrier.scope} "
+    return f"{scope}barrier{number}{_at(barrier.line)}, {'kept' if barrier.kept else 'elided'}"
 
 
 def _fact(fact: Fact) -> str:

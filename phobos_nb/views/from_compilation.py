@@ -66,7 +66,7 @@ def _barriers(compilation: Compilation, launch: Compilation) -> Iterator[Barrier
     for found in launch.barriers:
         reason = found.reason if first else f"{launch.contract.entry}: {found.reason}"
         number = found.number or None if first else None
-        yield Barrier(found.kept, reason, number, found.line or None)
+        yield Barrier(found.kept, reason, number, found.line or None, found.scope)
 
 
 def notes_of(compilation: Compilation) -> tuple[Note, ...]:

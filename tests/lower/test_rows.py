@@ -57,7 +57,7 @@ def test_attention(size):
     result = lowered(attention(*size))
     order = [op.name for op in result.staged.walk()]
     assert order.index("staged.write") < order.index("scf.for")
-    assert not any("between layouts" in b.name for b in result.shared_plan.buffers)
+    assert not any("moved between lanes" in b.name for b in result.shared_plan.buffers)
 
 
 def test_in_place_store_of_own_elements_needs_no_barrier():

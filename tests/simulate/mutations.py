@@ -36,7 +36,7 @@ from tests.examples_cases import CASES
 CHIPS = ("sm_75", "sm_80", "sm_90a")
 DEPTHS = (13, 14, 15, 16)
 """Multiples of a GEMM's first K, so that every remainder of an unrolled loop is taken."""
-WAITS = ("gpu.barrier", "nvgpu.device_async_wait")
+WAITS = ("gpu.barrier", "nvvm.bar.warp.sync", "nvgpu.device_async_wait")
 Run = Callable[..., Iterator[SimulationResult]]
 
 
