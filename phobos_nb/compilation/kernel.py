@@ -27,6 +27,7 @@ from phobos_nb.contract import ScalarParameter, Variant
 from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import TypedKernel
 from phobos_nb.language.unparse import unparse
+from phobos_nb.language.walk import has_asserts
 from phobos_nb.lower.gemm_plan import OVERRIDES
 from phobos_nb.options import CompileOptions, Setting, split_settings
 from phobos_nb.source import Source
@@ -161,6 +162,8 @@ class Kernel:
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
         configuration = resolve(replace(self.options, drop_barrier=dropped))
         call, compilation = self.compiled_call(values, describe_host, grid, configuration)
+        if has_asserts(compilation.typed.body):
+            compilation = self._compilation(replace(compilation.configuration, debug=True))
         check_simulation(self.name, options, call.grid, {n: values[n].shape for n in call.arrays})
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
         modules = [x.thread_module for x in compilation.launches]

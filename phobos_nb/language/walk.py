@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, cast
 
-from phobos_nb.language.typed import Expr, Point, Region, Slice, Statement
+from phobos_nb.language.typed import Assert, Expr, Point, Region, Slice, Statement
 
 _Part = Expr | Region | Point | Slice
 
@@ -60,6 +60,11 @@ def statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
         yield statement
         for block in blocks(statement):
             yield from statements(block)
+
+
+def has_asserts(body: tuple[Statement, ...]) -> bool:
+    """Whether any statement is an assert."""
+    return any(isinstance(s, Assert) for s in statements(body))
 
 
 def all_expressions(body: tuple[Statement, ...]) -> Iterator[Expr]:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, StringAttr, f64, i32, 
 from xdsl.ir import SSAValue
 
 from phobos_nb.ir.dialects import gpu, tile
-from phobos_nb.ir.dialects.llvm import TrapOp
+from phobos_nb.ir.dialects.llvm import ASSERTED, TrapOp
 from phobos_nb.ir.dialects.shapes import is_float
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower.thread_state import ThreadState
@@ -40,7 +40,8 @@ def distribute_assert(state: ThreadState, op: tile.AssertOp) -> None:
 
     def fail() -> None:
         _printf(state, f"{where}assert failed: {op.text.data}", arguments)
-        state.b.insert(TrapOp())
+        trap = state.b.insert(TrapOp())
+        trap.attributes[ASSERTED] = StringAttr(op.text.data)
 
     broken = state.b.negate_i1(state.get(op.condition))
     state.b.when(state.both(_once(state, op.once), broken), fail)

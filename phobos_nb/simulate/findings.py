@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from phobos_nb.simulate.banks import AccessKind
-from phobos_nb.simulate.clocks import OP_MASK, OP_SHIFT
+from phobos_nb.simulate.clocks import OP_MASK, OP_SHIFT, SEVERAL
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.memory import Tensor
 from phobos_nb.simulate.records import FaultKind, RaceKind
@@ -113,6 +113,7 @@ def report_conflict(
             ref.memory.name,
             element_of_unit(ref, s, lane, int(units[k, lane]), unit),
             int(chosen.sum()),
+            several=bool(record & SEVERAL),
         )
 
 

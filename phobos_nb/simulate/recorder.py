@@ -126,14 +126,16 @@ class Recorder:
         tensor: str,
         element: tuple[int, ...],
         count: int,
+        *,
+        several: bool = False,
     ) -> None:
-        """Record a race between an earlier and a later access."""
+        """Record a race of two accesses; several: threads made the earlier one, the last is named."""
         key = (kind, *ops, tensor)
         seen = self._races.get(key)
         if seen is None:
-            first, second = (self.places[o] for o in ops)
+            places = self.places[ops[0]], self.places[ops[1]]
             self._races[key] = Race(
-                kind, first, second, ctas[0], ctas[1], threads[0], threads[1], tensor, element, count
+                kind, *places, *ctas, *threads, tensor, element, count, several=several
             )
         else:
             self._races[key] = replace(seen, count=seen.count + count)

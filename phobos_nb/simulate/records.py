@@ -101,7 +101,8 @@ class Race:
 
     `first` came earlier in the simulated order; threads are numbered within their CTAs. `tensor` is
     "shared" or a parameter's name, `element` a byte offset or the element's index. `name` is the element
-    of the buffer that holds the byte, such as `a[stage 1][3, 17]`, where it is known.
+    of the buffer that holds the byte, such as `a[stage 1][3, 17]`, where it is known. With `several`,
+    more threads made the first access, `first_thread` last; that one may be `second_thread` too.
     """
 
     kind: RaceKind
@@ -115,6 +116,7 @@ class Race:
     element: tuple[int, ...]
     count: int = 1
     name: str = ""
+    several: bool = False
 
     @property
     def where(self) -> str:
@@ -143,7 +145,8 @@ class Race:
         )
 
     def __str__(self) -> str:
-        first = f"{self.first} by {_thread(self.first_thread)}"
+        who = "several threads, the last of them " if self.several else ""
+        first = f"{self.first} by {who}{_thread(self.first_thread)}"
         second = f"{self.second} by {_thread(self.second_thread)}"
         if self.first_cta == self.second_cta:
             ctas = f", both of CTA {self.first_cta}"

@@ -81,7 +81,7 @@ class Shadow:
         """Enter a read of `units` [k, lanes]; the conflict, and which units were never written."""
         records = self.writes.take(units)
         unwritten = None if self.across else _where_zero(records, active)
-        bad = self._conflicts(threads, records, active, atomic=False)
+        bad = self._conflicts(threads, records, active)
         stamp = self.clocks.stamp(threads)
         self.log.append(_Read(threads, units, active, records_of(threads, stamp, op)))
         if len(self.log) >= LOG_LIMIT:
@@ -105,18 +105,23 @@ class Shadow:
         self.enter_reads()
         found: list[Conflict] = []
         before = self.writes.take(units)
-        bad = self._conflicts(threads, before, active, atomic=atomic)
-        if bad is not None:
+        late = bad = self._conflicts(threads, before, active)
+        if bad is not None and atomic:
+            bad = bad & ((before & ATOMIC) == 0)
+        if bad is not None and bad.any():
             found.append(Conflict("write after write", bad, before))
         for index in self.entered:
             seen = self.reads[index].take(units)
-            bad = self._conflicts(threads, seen, active, atomic=atomic, plane=READS)
+            bad = self._conflicts(threads, seen, active, plane=READS)
             if bad is not None:
                 found.append(Conflict("write after read", bad, seen))
         stamp = PENDING if pending else self.clocks.stamp(threads)
         new = records_of(threads, stamp, op, ATOMIC if atomic else 0)
-        _scatter(self.writes, units, new, active)
-        if not atomic:
+        if atomic:
+            marked = new if late is None else np.where(late, new | SEVERAL, new)
+            self._enter_atomic(units, marked, active)
+        else:
+            _scatter(self.writes, units, new, active)
             self._same_operation(units, new, active, found)
         return found, None if self.across else _where_zero(before, active)
 
@@ -178,7 +183,6 @@ class Shadow:
         records: Ints,
         active: Bools | None,
         *,
-        atomic: bool,
         plane: int = GENERIC,
     ) -> Bools | None:
         newest = int(records.max(initial=0))
@@ -188,11 +192,19 @@ class Shadow:
         bad = self._unordered(threads, records, plane) & (
             others | (records >> TIME_SHIFT >= FIRST_PENDING)
         )
-        if atomic:
-            bad &= (records & ATOMIC) == 0
         if active is not None:
             bad &= active
         return bad if bad.any() else None
+
+    def _enter_atomic(self, units: Ints, new: Ints, active: Bools | None) -> None:
+        """Write the records of an atomic; where several lanes update one unit, they say so."""
+        new = np.broadcast_to(new, units.shape)
+        _scatter(self.writes, units, new, active)
+        lost = self.writes.take(units) != new
+        if active is not None:
+            lost &= active
+        if lost.any():
+            self.writes[units[lost]] |= SEVERAL
 
     def _same_operation(
         self, units: Ints, new: Ints, active: Bools | None, found: list[Conflict]

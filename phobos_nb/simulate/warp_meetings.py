@@ -47,10 +47,8 @@ def meet(m: Machine, s: Strand, op: int, mask: Value) -> None:
         lane = int(stray.argmax())
         text = f"a lane waits for the lanes of mask {int(masks[lane]):#x}, and is not one of them"
         report_lanes(m, s, "barrier_divergence", op, text, stray, lane)
-    for lane in s.leaders.tolist():
-        first = lane // WARP * WARP
-        lanes: Ints = np.arange(first, first + WARP)
-        here = lanes if s.mask is None else lanes[s.mask[lanes]]
+    for first in (s.leaders // WARP * WARP).tolist():
+        here = s.active[(s.active >= first) & (s.active < first + WARP)]
         for one in np.unique(masks[here]).tolist():
             _arrive(m, s, op, here[masks[here] == one], one)
 

@@ -2,7 +2,8 @@
 
 In a file, `== name | option | ...` begins a program. Options: `finds KIND or KIND` (what has to be said
 of it; nothing where it is missing), `threads 32` (64), `grid 2` (1), `alias a out` (tensors that are
-one array), `shifted a` (a tensor that begins 4 bytes behind a boundary). Lines:
+one array), `shifted a` (a tensor that begins 4 bytes behind a boundary), `refused` (by the compiler; of
+kernels in the language). Lines:
 
     shared s f32 64          a shared array (also 4x16; `at 128`: its byte; `at x`: from a thread's byte)
     tensor h f16 256         a tensor that is written and read; `a` and `out` (f32), `n` (i32) are there
@@ -288,6 +289,7 @@ class Small:
     grid: int = 1
     alias: tuple[str, ...] = ()
     shifted: tuple[str, ...] = ()
+    refused: bool = False
 
     @property
     def marked(self) -> set[int]:
@@ -320,13 +322,14 @@ def programs(*names: str) -> list[Small]:
 def _small(text: str) -> Small:
     head, body = text.split("\n", 1)
     name, *options = head.split(" | ")
-    given = dict(option.split(" ", 1) for option in options)
+    given = dict(f"{option} ".split(" ", 1) for option in options)
     return Small(
         name,
         body,
-        tuple(given["finds"].split(" or ")) if "finds" in given else (),
+        tuple(given["finds"].strip().split(" or ")) if "finds" in given else (),
         int(given.get("threads", 64)),
         int(given.get("grid", 1)),
         tuple(given.get("alias", "").split()),
         tuple(given.get("shifted", "").split()),
+        "refused" in text.split("\n", 1)[0],
     )

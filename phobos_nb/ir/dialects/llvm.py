@@ -7,6 +7,9 @@ from xdsl.ir import Dialect
 from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
 from xdsl.traits import MemoryWriteEffect
 
+ASSERTED = "phobos.assert"
+"""An attribute of the trap behind an assert: its text."""
+
 
 @irdl_op_definition
 class TrapOp(IRDLOperation):
