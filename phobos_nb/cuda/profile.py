@@ -85,7 +85,10 @@ FAMILIES = {
     "LDGSTS": ("global_loads", "sectors"),
     "STG": ("global_stores", "sectors"),
 }
-"""Opcodes without modifiers -> our name of how often they ran; what they cost, as NAME_cost."""
+"""Opcodes without modifiers -> our name of how often they ran; what they cost, as NAME_cost.
+
+"blank_requests" are those of instructions for which ncu's page has no sectors: of some 16-byte copies.
+"""
 
 
 def _by_family(row: ncu.SassCounts) -> dict[str, int]:
@@ -93,8 +96,10 @@ def _by_family(row: ncu.SassCounts) -> dict[str, int]:
     name, cost = FAMILIES.get(opcode(row.text).split(".")[0], ("", ""))
     if not name or row.text.startswith("@!PT"):
         return {}
-    found = {name: row.counts.get("instructions", 0)}
-    return {**found, f"{name}_cost": row.counts.get(cost, 0)} if cost else found
+    found, paid = {name: row.counts.get("instructions", 0)}, row.counts.get(cost, 0)
+    if cost == "sectors" and not paid:
+        found["blank_requests"] = row.counts.get("requests", 0)
+    return {**found, f"{name}_cost": paid} if cost else found
 
 
 def opcode(text: str) -> str:

@@ -135,7 +135,12 @@ def _notes(
         yield from _unknown(shared)
     if wavefronts.differs:
         yield "wavefronts: " + ("; ".join(_runs("shared", shared, gpu)) or "not explained")
-    if sectors.differs:
+    if sectors.differs and (blank := gpu("blank_requests")):
+        yield (
+            f"sectors: ncu's page has none for {blank:,} of {gpu('requests'):,} tag requests, and loses "
+            "single records; the launch's counter has all"
+        )
+    elif sectors.differs:
         outside = [a for a in accesses if a.space == "global"]
         yield "sectors: " + ("; ".join(_runs("global", outside, gpu)) or "not explained")
 

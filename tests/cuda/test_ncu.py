@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from phobos_nb.cuda import ncu
-from phobos_nb.cuda.profile import opcode
+from phobos_nb.cuda.profile import by_line, opcode
+from phobos_nb.cuda.sass import Instruction
 
 DATA = Path(__file__).parent / "data"
 
@@ -67,3 +68,21 @@ def test_pages_of_different_reports_are_refused(kernels):
     raw, source = ((DATA / f"ncu_{n}.csv").read_text("utf-8") for n in ("raw", "source"))
     with pytest.raises(ValueError, match="2 launches on the raw page, 1 on the source page"):
         ncu.read_pages(raw, source[: source.index('"Kernel Name","stencil"')])
+
+
+def test_counts_by_kind_of_instruction():
+    """Loads, stores and barriers of a line; of an instruction that never runs nothing; blank sectors."""
+    rows = [
+        ("LDS.128 R4, [R27]", {"instructions": 96, "shared_wavefronts": 192}),
+        ("@!PT LDS RZ, [RZ]", {"instructions": 96, "shared_wavefronts": 0}),
+        ("@P0 LDGSTS.E.BYPASS.128 [R5], [R6]", {"instructions": 32, "sectors": 0, "requests": 160}),
+        ("LDG.E R2, [R2.64]", {"instructions": 8, "sectors": 32, "requests": 8}),
+        ("BAR.SYNC.DEFER_BLOCKING 0x0", {"instructions": 16}),
+    ]
+    sass = tuple(ncu.SassCounts(16 * n, *row) for n, row in enumerate(rows))
+    code = [Instruction(16 * n, "", text, "k.ph", 7) for n, (text, _) in enumerate(rows)]
+    measured = by_line(ncu.KernelCounts("k", {"shared_load_wavefronts": 200}, sass), code, "k.cu")
+    line = measured.lines[7]
+    assert (line["shared_loads"], line["shared_loads_cost"], line["barriers"]) == (96, 192, 16)
+    assert (line["global_loads"], line["global_loads_cost"], line["blank_requests"]) == (40, 32, 160)
+    assert measured.counts["shared_loads_cost"] == 192

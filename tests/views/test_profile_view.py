@@ -66,6 +66,13 @@ def test_stores_taken_apart_are_told() -> None:
     assert page(view).count("d'>1,000<") == 1
 
 
+def test_sectors_that_ncu_leaves_out_are_told() -> None:
+    """The page of instructions has requests without sectors for some 16-byte copies."""
+    view = view_of(profile(l19={"sectors": 150, "requests": 64, "blank_requests": 16}))
+    ((note,),) = [x.notes for x in view.lines if x.notes]
+    assert note.startswith("sectors: ncu's page has none for 16 of 64 tag requests")
+
+
 def test_joined_and_repeated_loads_are_told_and_the_rest_is_not_explained() -> None:
     """Fewer loads than the thread IR has, more of them, and as many at another cost."""
     few = {"shared_wavefronts": 1, "shared_loads": 1, "shared_loads_cost": 1} | WRITTEN
