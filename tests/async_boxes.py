@@ -61,36 +61,66 @@ def draw_swizzle(rng: Generator, box: Box) -> int:
     return int(draw(rng, fitting))
 
 
+def with_gaps(shape: tuple[int, ...], dtype: str, gap: int, value: int = 1) -> np.ndarray:
+    """An array of one value with some more bytes behind each row, all 85."""
+    size = SIZES[dtype]
+    pitch = shape[-1] * size + gap
+    strides = [math.prod(shape[a + 1 : -1]) * pitch for a in range(len(shape) - 1)]
+    bytes_ = np.full(math.prod(shape[:-1]) * pitch, 85, np.uint8)
+    made = np.ndarray(shape, NUMPY[dtype], bytes_, 0, [*strides, size])
+    made[...] = value
+    return made
+
+
 def draw_bits(rng: Generator, number: int) -> np.ndarray:
     """Random bytes that begin anew after 1009 of them, a prime: stored kernels stay small."""
     return np.resize(rng.integers(0, 256, 1009, np.uint8), number)
 
 
-def draw_tensor(rng: Generator, box: Box, times: int) -> np.ndarray:
+def draw_tensor(rng: Generator, box: Box, times: int, inner: int = 0) -> np.ndarray:
     """An array of random bits with room for about `times` boxes along its first axis.
 
-    Its rows begin 16 bytes or more apart, with holes between rows and between planes.
+    Its rows begin 16 bytes or more apart, with holes between rows and between planes. `inner` is its
+    innermost extent, where that is not random.
     """
     size = SIZES[box.dtype]
     shape = [max(1, n + int(rng.integers(-2, n // 2 + 3))) for n in box.shape]
     shape[0] = max(1, shape[0] + (times - 1) * box.shape[0])
+    shape[-1] = inner or shape[-1]
     strides, reach = [size], shape[-1] * size
     for extent in reversed(shape[:-1]):
         stride = -(-reach // PIECE) * PIECE + PIECE * int(draw(rng, (0, 0, 1, 3)))
         strides.insert(0, stride)
         reach = stride * extent
+    reach = -(-reach // PIECE) * PIECE + PIECE
     return np.ndarray(shape, NUMPY[box.dtype], draw_bits(rng, reach), 0, strides)
 
 
-def draw_corner(rng: Generator, box: Box, shape: tuple[int, ...], step: int) -> list[int]:
-    """A first corner of boxes, outside is possible; near the first axis' begin if they go on there.
-
-    The innermost coordinate is a multiple of 16 bytes.
-    """
+def draw_corner(rng: Generator, box: Box, shape: tuple[int, ...]) -> list[int]:
+    """Where boxes begin that are loaded: outside is possible, in rows at a multiple of 16 bytes."""
     per = PIECE // SIZES[box.dtype]
     corner = [int(rng.integers(-(n // 2) - 1, max(1, m))) for n, m in zip(box.shape, shape, strict=True)]
-    corner[0] = int(rng.integers(-(box.shape[0] // 2) - 1, 2)) if step else corner[0]
     return [*corner[:-1], corner[-1] // per * per]
+
+
+def draw_target(rng: Generator, box: Box, times: int) -> tuple[np.ndarray, list[int]]:
+    """A tensor to store boxes to, one after the other along its first axis, and where the first begins.
+
+    None begins before the tensor. Boxes reach over the ends of rows only if these are whole 16 bytes.
+    """
+    per = PIECE // SIZES[box.dtype]
+    pieces, inside = box.shape[-1] // per, bool(rng.integers(2)) and len(box.shape) > 1
+    first = int(rng.integers(0, 4))
+    if inside:
+        inner = first * per + box.shape[-1] + int(rng.integers(0, 2 * per))
+    else:
+        inner = per * int(rng.integers(max(1, first + pieces // 2), first + pieces + 2))
+    if len(box.shape) == 1:
+        length = per * max(1, first + pieces * times + int(rng.integers(-pieces, 3)))
+        return draw_tensor(rng, box, 1, length), [first * per]
+    tensor = draw_tensor(rng, box, times, inner)
+    corner = [int(rng.integers(0, max(1, m))) for m in tensor.shape]
+    return tensor, [int(rng.integers(0, 2)), *corner[1:-1], first * per]
 
 
 def draw_steps(rng: Generator, box: Box) -> list[int]:

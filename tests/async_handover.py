@@ -51,13 +51,13 @@ def random_ring(seed: int) -> Kernel:
     stages, tiles, warps = (int(rng.integers(1, n)) for n in (6, 13, 5))
     box = draw_box(rng) if seed % 2 == 0 else Box("i32", (4 * int(rng.integers(1, 200)),))
     swizzle = draw_swizzle(rng, box) if seed % 2 == 0 else 0
-    pitch = -(-box.placed(swizzle) // 128) * 128
+    pitch = -(-box.bytes // 128) * 128
     grid, readers = int(rng.integers(1, 4)), 32 * warps
     size, number, x = stages * pitch, 2 * stages, Index()
     if seed % 2 == 0:
         src = draw_tensor(rng, box, tiles)
         maps = [TensorMap("map", "src", box.shape, swizzle)]
-        steps, first = draw_steps(rng, box), draw_corner(rng, box, src.shape, 0)
+        steps, first = draw_steps(rng, box), draw_corner(rng, box, src.shape)
     else:
         src = draw_bits(rng, box.bytes * tiles * grid).view(NUMPY["i32"])
         maps, steps, first = [], [], []

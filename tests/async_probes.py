@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.async_boxes import Box
+from tests.async_boxes import PIECE, Box
+from tests.async_bytes import bytes_of
 from tests.async_kernels import box_load, box_store
-from tests.async_text import NUMPY, SIZES, Kernel
+from tests.async_text import SIZES, Kernel
 
 
 @dataclass(frozen=True)
@@ -26,34 +27,52 @@ class Probe:
     corner: tuple[int, ...]
     swizzle: int = 0
     at: int = 0
+    gap: int = 0
 
     @property
     def name(self) -> str:
         """All of it in words."""
         text = f"{self.way} {self.dtype} {_times(self.shape)}, box {_times(self.box)} at {self.corner}"
         text += f", swizzle {self.swizzle}" if self.swizzle else ""
-        return text + (f", byte {self.at}" if self.at else "")
+        text += f", byte {self.at}" if self.at else ""
+        return text + (f", {self.gap} bytes behind each row" if self.gap else "")
+
+    @property
+    def narrow(self) -> bool:
+        """Whether its rows are narrower than the swizzle."""
+        return Box(self.dtype, self.box).row < self.swizzle
+
+    @property
+    def spills(self) -> bool:
+        """Whether it is stored over an end of rows that are no multiples of 16 bytes."""
+        ends = self.corner[-1] + self.box[-1] > self.shape[-1]
+        return self.way == "store" and ends and self.shape[-1] * SIZES[self.dtype] % PIECE != 0
 
     def kernel(self) -> Kernel:
         """The kernel that does it."""
-        make = box_load if self.way == "load" else box_store
-        return make(self.dtype, self.shape, self.box, self.corner, self.swizzle, self.at)
+        place = (self.dtype, self.shape, self.box, self.corner, self.swizzle, self.at)
+        return box_load(*place) if self.way == "load" else box_store(*place, self.gap)
 
     def wanted(self, kernel: Kernel) -> dict[str, np.ndarray]:
-        """The output as it is if rows lie as far apart as the swizzle is wide."""
+        """The bytes of the output as they are if two things that no manual says are so.
+
+        Rows lie as far apart in shared memory as the swizzle is wide. Stores are cut off at the end of
+        the tensor's rows only to multiples of 16 bytes.
+        """
         tensor = kernel.arguments["src" if self.way == "load" else "dst"]
-        size = kernel.contract.shared_bytes
-        shared = np.arange(size // 4, dtype=np.int32).view(np.uint8)
-        places, out = self._places(), tensor.copy()
-        for k, index in enumerate(np.ndindex(*self.box)):
-            there = tuple(c + i for c, i in zip(self.corner, index, strict=True))
-            inside = all(0 <= x < n for x, n in zip(there, self.shape, strict=True))
-            one = shared[places[k] : places[k] + SIZES[self.dtype]]
+        shared = np.arange(kernel.contract.shared_bytes // 4, dtype=np.int32).view(np.uint8)
+        global_, size = bytes_of(tensor), SIZES[self.dtype]
+        piece = PIECE // size if self.way == "store" else 1
+        extents = [*self.shape[:-1], -(-self.shape[-1] // piece) * piece]
+        for place, index in zip(self._places(), np.ndindex(*self.box), strict=True):
+            there = [c + i for c, i in zip(self.corner, index, strict=True)]
+            inside = all(0 <= x < n for x, n in zip(there, extents, strict=True))
+            first = sum(x * s for x, s in zip(there, tensor.strides, strict=True))
             if self.way == "load":
-                one[:] = _bytes(tensor[there] if inside else 0, self.dtype)
+                shared[place : place + size] = global_[first : first + size] if inside else 0
             elif inside:
-                out[there] = one.copy().view(NUMPY[self.dtype])[0]
-        return {"out": shared.view(np.int32)} if self.way == "load" else {"dst": out}
+                global_[first : first + size] = shared[place : place + size]
+        return {"out": shared} if self.way == "load" else {"dst": global_}
 
     def _places(self) -> np.ndarray:
         """The byte in shared memory of every element of the box, in its order."""
@@ -66,10 +85,6 @@ class Probe:
 
 def _times(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape))
-
-
-def _bytes(value: object, dtype: str) -> np.ndarray:
-    return np.array(value).astype(NUMPY[dtype]).reshape(1).view(np.uint8)
 
 
 HALVES, FLOATS, WIDE = ("f16", (40, 72)), ("f32", (40, 36)), ("i8", (40, 160))
@@ -144,5 +159,21 @@ def _places() -> list[Probe]:
     return made
 
 
-PROBES = {p.name: p for p in (*_columns(), *_narrow(), *_outside(), *_places())}
+def _ends() -> list[Probe]:
+    """Ends of rows that are no multiples of 16 bytes, with the bytes behind them."""
+    made = [Probe("store", "f16", (40, 61), (16, 32), c, gap=6) for c in ((2, 32), (2, 8), (30, 56))]
+    made += [Probe("store", "f16", (40, 61), (16, 64), (2, 8), 128, gap=g) for g in (6, 22)]
+    made += [Probe("store", "i8", (40, 83), (16, 48), (2, 48), gap=g) for g in (13, 29, 45)]
+    made += [Probe("store", "i8", (40, 81), (16, 48), (2, c), gap=15) for c in (48, 80, 96)]
+    made += [Probe("store", "f32", (40, 33), (16, 32), (2, 4), gap=12)]
+    made += [Probe("store", "f64", (40, 17), (8, 16), (2, 4), gap=8)]
+    made += [Probe("store", "f16", (40, 3), (16, 8), (0, 0), gap=10)]
+    made += [Probe("store", "f16", (5, 20, 37), (2, 8, 32), (1, 14, 8), gap=6)]
+    made += [Probe("store", "i8", (1000,), (256,), (768,), gap=40)]
+    made += [Probe("store", "i32", (1001,), (256,), (900,), gap=44)]
+    made += [Probe("store", "f16", (1001,), (64,), (1000,), gap=46)]
+    return made
+
+
+PROBES = {p.name: p for p in (*_columns(), *_narrow(), *_outside(), *_places(), *_ends())}
 """By name."""

@@ -22,6 +22,7 @@ from tests.async_boxes import (
     draw_corner,
     draw_steps,
     draw_swizzle,
+    draw_target,
     draw_tensor,
 )
 from tests.async_index import Index
@@ -39,7 +40,6 @@ from tests.async_text import (
     Kernel,
     Tensors,
     expect_value,
-    filled,
     init,
     kernel,
     op,
@@ -79,15 +79,11 @@ class Stream:
     @property
     @abstractmethod
     def most(self) -> int:
-        """Bytes of shared memory that the largest copy takes."""
+        """Bytes of the largest copy."""
 
     @abstractmethod
     def bytes(self, x: Index, place: Place) -> str:
         """The bytes of a copy."""
-
-    def taken(self, x: Index, place: Place) -> str:
-        """The bytes of shared memory that a copy takes."""
-        return self.bytes(x, place)
 
     @abstractmethod
     def load(self, x: Index, place: Place) -> None:
@@ -100,7 +96,7 @@ class Stream:
     @property
     def shared(self) -> int:
         """Bytes of shared memory."""
-        return -(-(self.base + self.stages * self.pitch) // 4) * 4
+        return self.base + self.stages * self.pitch
 
     def make(self) -> Kernel:
         """The kernel."""
@@ -122,8 +118,7 @@ class Stream:
         begun = min(self.stages, self.copies)
         begin = f"scf.for %j = %c0 to %c{begun} step %c1 {{\n{self._load('%j')}}}\n"
         return (
-            PARITY + TICKS + first + filled(self.shared, self.threads) + FENCE
-            + init([1] * self.stages) + when("%first", begin)
+            PARITY + TICKS + first + init([1] * self.stages) + when("%first", begin)
             + f"scf.for %i = %c0 to %c{self.copies} step %c1 {{\n{self._take()}{self._give()}}}\n"
             + when("%first", WAIT_ALL)
         )  # fmt: skip
@@ -144,7 +139,7 @@ class Stream:
         """Wait for copy %i, write out its words and change them."""
         x = Index()
         place, most = self._place(x, "%i"), self.most // 4
-        words = x.divide(self.taken(x, place), 4)
+        words = x.divide(self.bytes(x, place), 4)
         parity = x.compare("ne", x.remainder(x.divide("%i", self.stages), 2), "%c0")
         x.line(wait(place.stage, parity, self.stages))
         view, at = x.view(place.shift, [most], "i32", self.shared), x.affine(0, most, place.number)
@@ -184,15 +179,11 @@ class Boxes(Stream):
 
     @property
     def most(self) -> int:
-        return max(self.box.placed(s) for s in self.swizzles)
+        return self.box.bytes
 
     def bytes(self, x: Index, place: Place) -> str:
         del place
         return x.constant(self.box.bytes)
-
-    def taken(self, x: Index, place: Place) -> str:
-        del place
-        return x.constant(self.most)
 
     def load(self, x: Index, place: Place) -> None:
         box, tile = self.box, self._view(x, place)
@@ -268,20 +259,19 @@ def _common(rng: Generator) -> dict[str, Any]:
 
 
 def random_boxes(seed: int) -> Kernel:
-    """A stream of boxes: 1 to 5 axes, all element types, swizzles, strides, inside and outside."""
+    """A stream of boxes: 1 to 5 axes, all element types, swizzles and strides, inside and outside."""
     rng = np.random.default_rng([1, seed])
     common, box = _common(rng), draw_box(rng)
     times = common["ctas"] * common["copies"]
-    src, dst = (draw_tensor(rng, box, times) for _ in range(2))
+    src, (dst, target) = draw_tensor(rng, box, times), draw_target(rng, box, times)
     swizzles = draw_swizzle(rng, box), draw_swizzle(rng, box)
-    most = max(box.placed(s) for s in swizzles)
-    # Loads may overlap and stand still; stores go on along the first axis, so that none meets another.
+    # Loads may overlap or stand still; stores go on along the first axis, so that none meets another.
     onward = [box.shape[0]] + [0] * (len(box.shape) - 1)
     steps = draw_steps(rng, box), onward
-    corners = draw_corner(rng, box, src.shape, 0), draw_corner(rng, box, dst.shape, 1)
+    corners = draw_corner(rng, box, src.shape), target
     return Boxes(
         **common,
-        pitch=-(-most // 128) * 128 + 128 * int(rng.integers(0, 3)),
+        pitch=-(-box.bytes // 128) * 128 + 128 * int(rng.integers(0, 3)),
         base=128 * int(rng.integers(0, 9)),
         tensors=[("src", box.dtype, src, False), ("dst", box.dtype, dst, True)],
         maps=[

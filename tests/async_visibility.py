@@ -124,10 +124,14 @@ def fill(words: int, value: str = "%v32", to: str = "%own", first: str = "%n", s
 """
 
 
-def check(words: int, load: str = "", first: str = "%n") -> str:
-    """Every thread counts wrong ones among the words of the thread across; `load` defines %found."""
+def check(words: int, load: str = "", first: str = "%n", skew: str = "%c0") -> str:
+    """Every thread counts wrong ones among the words of the thread across; `load` defines %found.
+
+    `skew` is nothing, but a value to wait for.
+    """
     return f"""%e1 = scf.for %w = %t to %c{words} step %c{THREADS} iter_args(%e = %e0) -> (i32) {{
-  %u = arith.subi %c{words - 1}, %w : index
+  %straight = arith.subi %c{words - 1}, %w : index
+  %u = arith.addi %straight, {skew} : index
   %v = arith.addi %u, {first} : index
   {load or f"%found = memref.load %own[%u] : memref<{words}xi32, S>"}
   %v32 = arith.index_cast %v : index to i32
@@ -166,8 +170,10 @@ LATE = """%warp = arith.divui %t, %c32 : index
 } else {
   scf.yield %n : index
 }
+%skew = arith.subi %late, %n : index
 """
-"""%late is %n, which odd warps find out by a chain of loads."""
+"""%late is %n, which odd warps find out by a chain of loads, and %skew is nothing."""
+LATER = LATE.replace("%c16", "%c256")
 
 
 def alone(words: int) -> str:
@@ -352,7 +358,7 @@ EXPERIMENTS = {
         (wait("%c1", "%free", 2),),
         "%free = arith.cmpi eq, %half, %c0 : index\n"
         + when("%first", CUT + expect("%c0", 4 * N, 2) + bulk_load(N, number=2))
-        + wait("%c0", "%parity", 2) + check(N) + arrive("%c1", 2, "k"),
+        + wait("%c0", "%parity", 2) + LATER + check(N, skew="%skew") + arrive("%c1", 2, "k"),
         counts=(1, THREADS),
     ),
 }  # fmt: skip

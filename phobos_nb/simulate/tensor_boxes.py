@@ -32,7 +32,7 @@ class TensorMapValue:
 
     @property
     def pitch(self) -> int:
-        """Bytes from one row of a box to the next in shared memory."""
+        """Bytes from one row of a box to the next in shared memory, the swizzle's at least."""
         return max(self.box[-1] * self.dtype.itemsize, self.swizzle)
 
     @property

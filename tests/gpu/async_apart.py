@@ -65,8 +65,8 @@ def _reason(code: int, lines: list[str]) -> str:
     """Why a process ended early: its last line about an error."""
     if code == HUNG:
         return f"no end within {SECONDS_OF_ONE} s"
-    told = [x for x in lines if "Error" in x] or [f"ended with {code}"]
-    return told[-1].rpartition("CUDARuntimeError: ")[2]
+    told = [x for x in lines if re.search(r"cuda\w*Error\w|CUDA_ERROR|PhobosError", x)]
+    return told[-1].rpartition("CUDARuntimeError: ")[2] if told else f"ended with {code}: {lines[-1:]}"
 
 
 def process(command: Sequence[str]) -> tuple[int, str]:

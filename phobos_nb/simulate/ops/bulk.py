@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from phobos_nb.ir.dialects.bulk import BulkLoadOp, BulkPrefetchOp, BulkSendOp, BulkStoreOp, PeerOp
 from phobos_nb.ir.dialects.nvgpu import TmaAsyncLoadOp, TmaAsyncStoreOp
+from phobos_nb.simulate.box_rules import PIECE, box_problem
 from phobos_nb.simulate.bulk_copies import Elements, start_load, start_store
 from phobos_nb.simulate.clusters import PeerMemory, check_targets
 from phobos_nb.simulate.counting import count_bulk
@@ -26,10 +27,8 @@ from phobos_nb.simulate.tensor_boxes import Box, TensorMapValue, box_at, landing
 from phobos_nb.simulate.trace import ACCESSES, trace_operation
 from phobos_nb.simulate.values import Ints, Ref, Value, is_array
 
-PIECE = 16
-"""Bytes that the addresses and sizes of plain bulk copies are multiples of."""
 BOX = 128
-"""Bytes that the address of a box in shared memory is a multiple of."""
+"""Bytes that the address of a box in shared memory is a multiple of: an H200 ends with others."""
 
 
 def at_lane(value: Value, lane: int) -> int:
@@ -67,17 +66,6 @@ def _position(s: Strand, ref: Ref, lane: int, flat: Value) -> tuple[int, int]:
 
 def _corner(v: list[Value], coordinates: list[int], lane: int) -> tuple[int, ...]:
     return tuple(at_lane(v[c], lane) for c in reversed(coordinates))
-
-
-def _corner_fits(
-    m: Machine, s: Strand, lane: int, op: int, map_: TensorMapValue, corner: tuple[int, ...]
-) -> bool:
-    """Whether a box begins where the engine can read, else a fault: an H200 ends with an illegal one."""
-    start = corner[-1] * map_.dtype.itemsize
-    if start % PIECE:
-        text = f"needs a first coordinate at a multiple of {PIECE} bytes, found byte {start}"
-        _fault(m, s, lane, op, "misaligned", text, map_.tensor.name)
-    return start % PIECE == 0
 
 
 def _reaches(m: Machine, s: Strand, lane: int, mask: Value, op: int) -> list[int]:
@@ -156,15 +144,26 @@ def _tensor_load(d: Decoder, op: Operation) -> Step:
 
 
 def _copied(
-    m: Machine, s: Strand, lane: int, op: int, ref: Ref, map_: TensorMapValue, corner: tuple[int, ...]
+    m: Machine,
+    s: Strand,
+    lane: int,
+    op: int,
+    ref: Ref,
+    map_: TensorMapValue,
+    corner: tuple[int, ...],
+    *,
+    stores: bool = False,
 ) -> tuple[Box, int, Ints] | None:
     """A box of the tensor, the start of the CTA's shared memory in its view, each element's place there.
 
     `None`, with a fault, where either side cannot be copied.
     """
     at, own = _position(s, ref, lane, 0)
-    fits = _box_fits(m, s, lane, op, ref, map_, own) and _corner_fits(m, s, lane, op, map_, corner)
-    if not fits:
+    if not _box_fits(m, s, lane, op, ref, map_, own):
+        return None
+    problem = box_problem(map_, corner, stores=stores)
+    if problem is not None:
+        _fault(m, s, lane, op, problem.kind, problem.text, map_.tensor.name)
         return None
     return box_at(map_, corner), at - own, landing(map_, own)
 
@@ -197,7 +196,8 @@ def _tensor_store(d: Decoder, op: Operation) -> Step:
         v = s.values
         from_: Ref = v[src]
         tensor: TensorMapValue = v[map_]
-        found = _copied(m, s, lane, index, from_, tensor, _corner(v, coordinates, lane))
+        corner = _corner(v, coordinates, lane)
+        found = _copied(m, s, lane, index, from_, tensor, corner, stores=True)
         if found is None:
             return
         box, first, there = found
