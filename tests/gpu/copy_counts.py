@@ -24,6 +24,7 @@ METRICS = {
     "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "reduction_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
     "wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
 }
 SECONDS = 70
@@ -45,7 +46,8 @@ VECTOR = {8: (".v2", "{{{0}, {1}}}"), 16: (".v4", "{{{0}, {1}, {2}, {3}}}")}
 
 def kernels() -> dict[str, tuple[int, str]]:
     """Bytes per lane and text of the instruction of each kernel, by its name."""
-    found: dict[str, tuple[int, str]] = {}
+    add = 'asm volatile("red.global.add.u32 [%0], %1;" :: "l"(g), "r"(a) : "memory");'
+    found: dict[str, tuple[int, str]] = {"red4": (4, f"if (on) {add}")}
     for cache, size in (("cg", 16), ("ca", 4), ("ca", 8), ("ca", 16)):
         copy = f"cp.async.{cache}.shared.global [%0], [%1], {size}"
         wait = 'asm volatile("cp.async.wait_all;" ::: "memory");'
@@ -81,7 +83,32 @@ def global_patterns(size: int) -> dict[str, list[int]]:
         "reversed": [(31 - k) * size for k in lanes],
         "strided": [k * 2 * size for k in lanes],
     }
-    return {**runs, **rows, **others}
+    return {**runs, **rows, **others, **REPEATED}
+
+
+REPEATED = {
+    "quads": [k // 4 * 4 for k in range(32)],
+    "modulo 16": [k % 16 * 4 for k in range(32)],
+    "modulo 4": [k % 4 * 4 for k in range(32)],
+    "two alike": [0, 0, *(k * 4 for k in range(2, 32))],
+    "two alike, last": [*(k * 4 for k in range(31)), 0],
+    "two of 2 sectors": [0, 0, 32, 32, *(128 * k for k in range(1, 29))],
+    **{
+        f"random {words}, {seed}": (np.random.default_rng(seed).integers(0, words, 32) * 4).tolist()
+        for words in (32, 64, 256)
+        for seed in range(4)
+    },
+}
+"""Addresses that several lanes share."""
+
+
+def patterns_of(name: str, size: int) -> list[str]:
+    """The global patterns of a kernel's launches that use all lanes."""
+    if name.startswith("red"):
+        return ["run+0", "run+8", "same", "pairs", *REPEATED]
+    if name.startswith(("ld", "st")):
+        return list(FEW)
+    return [p for p in global_patterns(size) if p not in REPEATED and not (size == 16 and "+8" in p)]
 
 
 def shared_patterns(size: int) -> dict[str, list[int]]:
@@ -117,12 +144,8 @@ def launches() -> Iterator[tuple[str, str, str, str]]:
         if name.endswith("_zeros"):
             yield from ((name, "run+16", "lane", mask) for mask in ("half", "none"))
             continue
-        wide = name.startswith(("ld", "st"))
-        patterns = FEW if wide else tuple(global_patterns(size))
-        yield from (
-            (name, pattern, "lane", "all") for pattern in patterns if size < 16 or "+8" not in pattern
-        )
-        if not wide:
+        yield from ((name, pattern, "lane", "all") for pattern in patterns_of(name, size))
+        if name.startswith("c"):
             yield from ((name, "run+16", "lane", mask) for mask in list(MASKS)[1:])
         if name in ("ca4", "ca8"):
             places = list(shared_patterns(size))[1:]
@@ -154,7 +177,7 @@ def launch() -> None:
 def count(out: Path) -> None:
     """Run `launch` under ncu and write one row per launch, as far as it came in the time."""
     options = ["--csv", "--page", "raw", "--metrics", ",".join(METRICS.values())]
-    options += ["--clock-control", "none", "--target-processes", "all", "-k", "regex:^(c[ag]|ld|st)"]
+    options += ["--clock-control", "none", "--target-processes", "all", "-k", "regex:^(c[ag]|ld|st|red)"]
     command = ["ncu", *options, sys.executable, "-W", "ignore", "-m", "tests.gpu.copy_counts", "launch"]
     printed = out.with_suffix(".csv")
     with printed.open("w") as file, contextlib.suppress(subprocess.TimeoutExpired):
