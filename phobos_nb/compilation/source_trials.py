@@ -11,10 +11,12 @@ import numpy as np
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.call import SolvedCall
 from phobos_nb.diagnostics import PhobosError
+from phobos_nb.dtypes import ALL
 from phobos_nb.language.meaning.conversion import numpy_dtype
 from phobos_nb.language.slips import Slip, slips
 from phobos_nb.language.slips.floats import FLOATS, with_floats
-from phobos_nb.language.typed import TypedKernel
+from phobos_nb.language.typed import Call, TypedKernel
+from phobos_nb.language.walk import all_expressions
 from phobos_nb.simulate.trial import Arrays, Cta, Meaning
 
 if TYPE_CHECKING:
@@ -39,6 +41,12 @@ class SourceTrials:
         """The grid that the stores of the source ask for, None where they do not tell."""
         rule = self._call.typed.grid
         return None if rule.problem else rule.shape(self._call.extents)
+
+    @property
+    def atomic(self) -> bool:
+        """Whether CTAs add to what others have added to."""
+        calls = (e for e in all_expressions(self._call.typed.body) if isinstance(e, Call))
+        return any(call.builtin.startswith("atomic_") for call in calls)
 
     def slips(self) -> Iterator[Slip]:
         """Every small change of the source."""
@@ -74,9 +82,10 @@ class SourceTrials:
             arrays: Arrays, cta: Cta | None = None, grid: Cta | None = None, seconds: float | None = None
         ) -> Arrays:
             own = _converted(typed, arrays, floats) if floats else self._owned(arrays)
+            scalars = _rounded(self._call) if floats else self._call.scalars
             deadline = None if seconds is None else time.perf_counter() + seconds
             stages.run_meaning(
-                typed, own, self._call.scalars, grid or self._call.grid, None if cta is None else [cta],
+                typed, own, scalars, grid or self._call.grid, None if cta is None else [cta],
                 silent=True, deadline=deadline,
             )  # fmt: skip
             return own
@@ -88,6 +97,12 @@ class SourceTrials:
         written = {id(arrays[name]) for name in self._outputs}
         copies = {id(a): a.copy() if id(a) in written else _read_only(a) for a in arrays.values()}
         return {name: copies[id(array)] for name, array in arrays.items()}
+
+
+def _rounded(call: SolvedCall) -> dict[str, Any]:
+    """The scalars as the kernel takes them, rounded to their declared types."""
+    types = {p.name: numpy_dtype(ALL[p.dtype]) for p in call.typed.scalars}
+    return {name: types[name].type(value) for name, value in call.scalars.items()}
 
 
 def _read_only(array: Any) -> Any:

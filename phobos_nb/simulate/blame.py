@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import permutations
 
 from phobos_nb.simulate.difference import Kind, Verdict
-from phobos_nb.simulate.experiments import cut, ragged
+from phobos_nb.simulate.experiments import cut, ragged, twice
 from phobos_nb.simulate.mending import REFUSED, Mend, Search, mended, search
+from phobos_nb.simulate.roundings import like_rounding
 from phobos_nb.simulate.trial import Arrays, Cta, Meaning, Question
 
 KINDS: dict[str, Kind] = {
@@ -31,6 +32,8 @@ def blamed(question: Question, found: Search) -> Verdict:
         mends = sorted([*masks, *mends], key=_of_a_tail)
     first, *others = mends
     kind: Kind = "tail" if tail else KINDS[first.slip.role]
+    if first.slip.role == "type" and like_rounding(question.found, question.right, question.wrong):
+        kind = "rounding"
     if kind == "tail" and not tail and not any(ragged(question.trial)):
         kind = "wrong operation"
     return Verdict(kind, "; ".join(filter(None, (first.words, tail))), alternatives(first, others))
@@ -60,7 +63,9 @@ def whole_tiles(question: Question, mend: Mend) -> str:
         return ""
     for symbol, extent, whole in ragged(trial):
         arrays = cut(trial, symbol, whole)
-        if _alike(question, arrays, wrong, mend.meaning):
+        if not _alike(question, arrays, wrong, mend.meaning):
+            continue
+        if _alike(question, twice(trial, symbol, whole), wrong, mend.meaning):
             return f"nothing is wrong where {symbol} is {whole}, whole tiles, in place of {extent}"
     return ""
 
@@ -86,7 +91,7 @@ def regridded(question: Question) -> Verdict | None:
             continue
         if mended(question, outputs):
             words = f"the values are right with grid={grid} in place of {text.grid}"
-            return Verdict("not written", words)
+            return Verdict("wrong operation", words)
     return None
 
 

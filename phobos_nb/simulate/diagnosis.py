@@ -22,13 +22,11 @@ from phobos_nb.simulate.difference import Verdict
 from phobos_nb.simulate.experiments import ask
 from phobos_nb.simulate.mending import Search, search
 from phobos_nb.simulate.records import Race, SimulationResult
-from phobos_nb.simulate.roundings import Rounding, rounding
-from phobos_nb.simulate.tolerance import default_tolerance, largest
+from phobos_nb.simulate.roundings import Rounding, error, like_rounding, rounding
+from phobos_nb.simulate.tolerance import default_tolerance
 from phobos_nb.simulate.trial import Question
 
 Array = NDArray[Any]
-ROUNDED = 2.0**-7
-"""Errors up to this part of the largest wanted value may be those of rounding to bf16 or wider."""
 UNWRITTEN = "no thread stores these elements"
 DISTINCT = 16
 """Right values of which one is no chance find."""
@@ -124,15 +122,13 @@ def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
                 verdict, kind="not written", explanation=f"{UNWRITTEN}; {verdict.explanation}"
             )
         return verdict
-    grid = regridded(question) if evidence.nobody else None
-    if grid is not None:
-        return grid
     simple = _moved_or_unwritten(evidence)
     if simple is not None:
         return simple
-    answer = ask(question, faithful)
+    grid = regridded(question) if faithful else None
+    answer = grid or ask(question, faithful)
     if answer is not None:
-        return Verdict(*answer)
+        return answer
     return replace(_left_over(evidence), **_doubts(evidence, question, faithful, found))
 
 
@@ -159,12 +155,9 @@ def _right_elsewhere(evidence: Evidence) -> Verdict | None:
 
 
 def _left_over(evidence: Evidence) -> Verdict:
-    errors = (np.asarray(evidence.output, np.float64) - np.asarray(evidence.right, np.float64))[
-        evidence.wrong
-    ]
-    size = largest(evidence.right)
-    if evidence.output.dtype.kind not in "iub" and _like_rounding(errors, size):
-        worst = float(np.abs(errors).max())
+    output, right = evidence.output, evidence.right
+    if output.dtype.kind not in "iub" and like_rounding(output, right, evidence.wrong):
+        worst = error(output, right)
         allowed = default_tolerance(evidence.output.dtype, evidence.right)
         text = (
             f"errors up to {worst:.3g} of both signs where {allowed:.3g} is allowed, "
@@ -219,14 +212,6 @@ def _small_grid(evidence: Evidence) -> str:
     if all(a >= b for a, b in zip(grid, full, strict=True)):
         return ""
     return f"the grid {grid} has too few CTAs, the stores need {full}"
-
-
-def _like_rounding(errors: Array, size: float) -> bool:
-    """Whether errors are no larger than those of an 8-bit significand, and not all one way."""
-    sizes = np.abs(errors)
-    if not np.isfinite(sizes).all() or float(sizes.max()) > size * ROUNDED:
-        return False
-    return len(errors) < 8 or abs(float(errors.mean())) < 0.5 * float(sizes.mean())
 
 
 def _tail(evidence: Evidence, widths: frozenset[int]) -> str:

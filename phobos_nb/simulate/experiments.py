@@ -8,15 +8,15 @@ the end of an operand is NaN.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from phobos_nb.simulate.difference import Verdict
 from phobos_nb.simulate.influence import Box, Influence, Other, changes, compare_influences
 from phobos_nb.simulate.mending import REFUSED, inmost
 from phobos_nb.simulate.trial import MENDED, Array, Arrays, Question, Trial, UnknownRight
-
-Found = tuple[Literal["tail", "wrong index", "wrong operation"], str]
 
 OUTSIDE = (float("-inf"), float("inf"), 0.0, 1.0)
 """Neutral elements of max, min, sums and products."""
@@ -28,7 +28,7 @@ TIMES_OFF = 0.02
 """How near the quotient of two weights is to a whole number that is one."""
 
 
-def ask(question: Question, faithful: bool) -> Found | None:
+def ask(question: Question, faithful: bool) -> Verdict | None:
     """What the experiments say. faithful: whether the source means the wrong values."""
     goal = question.right if faithful else question.found
     for experiment in (_whole_tiles, _outside, _unread_end, _changed_operand, _influences):
@@ -49,7 +49,7 @@ def _reaches(question: Question, goal: Array, arrays: Arrays, outside: float | N
     return int(question.differ(meant, goal).sum()) <= MENDED * before
 
 
-def _whole_tiles(question: Question, goal: Array, faithful: bool) -> Found | None:
+def _whole_tiles(question: Question, goal: Array, faithful: bool) -> Verdict | None:
     """An extent at whose last multiple of a tile's width nothing is wrong."""
     del goal
     trial = question.trial
@@ -62,12 +62,38 @@ def _whole_tiles(question: Question, goal: Array, faithful: bool) -> Found | Non
         found, right = (
             outputs[question.name] for outputs in (trial.run(arrays, faithful), trial.right(arrays))
         )
-        if not question.differ(found, right).any():
-            return (
-                "tail",
-                f"nothing is wrong where {symbol} is {whole}, whole tiles, in place of {extent}",
-            )
+        if not question.standard.differ_anywhere(question.name, found, right) and not _by_chance(
+            question, symbol, whole, faithful
+        ):
+            words = f"nothing is wrong where {symbol} is {whole}, whole tiles, in place of {extent}"
+            return Verdict("tail", words)
     return None
+
+
+def _by_chance(question: Question, symbol: str, whole: int, faithful: bool) -> bool:
+    """Whether twice as much of an extent is wrong again: then it is no matter of whole tiles.
+
+    Known only where the output does not grow with the extent, so that the call's grid covers it.
+    """
+    trial = question.trial
+    if symbol in trial.dims[question.name] or trial.right is None:
+        return False
+    arrays = twice(trial, symbol, whole)
+    try:
+        found, right = (x[question.name] for x in (trial.run(arrays, faithful), trial.right(arrays)))
+    except (*REFUSED, UnknownRight):
+        return False
+    return question.standard.differ_anywhere(question.name, found, right)
+
+
+def twice(trial: Trial, symbol: str, extent: int) -> Arrays:
+    """The arrays with the first part of one extent two times."""
+    return {
+        name: array
+        if symbol not in trial.dims[name]
+        else np.concatenate([array, array], axis=trial.dims[name].index(symbol))
+        for name, array in cut(trial, symbol, extent).items()
+    }
 
 
 def ragged(trial: Trial) -> Iterator[tuple[str, int, int]]:
@@ -89,17 +115,17 @@ def cut(trial: Trial, symbol: str, extent: int) -> Arrays:
     }
 
 
-def _outside(question: Question, goal: Array, faithful: bool) -> Found | None:
+def _outside(question: Question, goal: Array, faithful: bool) -> Verdict | None:
     for number in OUTSIDE:
         if question.trial.over:
             return None
         if _reaches(question, goal, question.trial.arrays, number):
             are = "would be right" if faithful else "are those"
-            return "tail", f"the values {are} if {number} were read outside the tensors"
+            return Verdict("tail", f"the values {are} if {number} were read outside the tensors")
     return None
 
 
-def _unread_end(question: Question, goal: Array, faithful: bool) -> Found | None:
+def _unread_end(question: Question, goal: Array, faithful: bool) -> Verdict | None:
     """An operand whose end does not matter, as long as a partial tile, along no extent of the output."""
     del goal
     trial = question.trial
@@ -121,10 +147,11 @@ def _unread_end(question: Question, goal: Array, faithful: bool) -> Found | None
 
         count = _largest(unread, extent)
         if count and count < extent and count in {extent % s for s in trial.steps}:
-            return "tail", (
+            words = (
                 f"the last {count} of {extent} along axis {axis} of {name}, a partial tile, "
                 "have no influence on the result"
             )
+            return Verdict("tail", words)
     return None
 
 
@@ -159,20 +186,20 @@ def _same(a: Array, b: Array) -> bool:
     return bool(np.all((a == b) | ((a != a) & (b != b))))
 
 
-def _changed_operand(question: Question, goal: Array, faithful: bool) -> Found | None:
+def _changed_operand(question: Question, goal: Array, faithful: bool) -> Verdict | None:
     are = "would be right" if faithful else "are those"
     right = question.trial.right
     for kind, what, arrays in _changes(question.trial.arrays):
         if question.trial.over:
             return None
         if right and not question.differ(question.found, right(arrays)[question.name]).any():
-            return kind, f"the values are the right ones for {what}"
+            return Verdict(kind, f"the values are the right ones for {what}")
         if _reaches(question, goal, arrays):
-            return kind, f"the values {are} with {what}"
+            return Verdict(kind, f"the values {are} with {what}")
     return None
 
 
-def _influences(question: Question, goal: Array, faithful: bool) -> Found | None:
+def _influences(question: Question, goal: Array, faithful: bool) -> Verdict | None:
     """A wrong element far from the edges depends on other elements of an operand than it should."""
     del goal
     trial, name = question.trial, question.name
@@ -190,35 +217,36 @@ def _influences(question: Question, goal: Array, faithful: bool) -> Found | None
             continue
         everything = tuple(map(slice, [0] * array.ndim, array.shape))
         if not used.of(operand, everything) and needed.of(operand, everything):
-            return "wrong operation", f"{operand} has no influence on {name}{list(index)}"
+            return Verdict("wrong operation", f"{operand} has no influence on {name}{list(index)}")
         other = compare_influences(used, needed, operand, array.shape, lambda: trial.over)
         found = _index_fault(question, faithful, operand, other, (used, needed))
         if found is not None or trial.over:
-            return (found[0], f"{name}{list(index)}: {found[1]}") if found else None
+            if found is None:
+                return None
+            return replace(found, explanation=f"{name}{list(index)}: {found.explanation}")
     return None
 
 
 def _index_fault(
     question: Question, faithful: bool, operand: str, other: Other, numbers: tuple[Influence, Influence]
-) -> Found | None:
+) -> Verdict | None:
     """An element read in excess, by nobody or twice speaks for an index; else a term is left out."""
     if other.extra:
-        return (
-            "wrong index",
-            f"computed from {_named(operand, other.extra)}, which the right value is not",
-        )
+        words = f"computed from {_named(operand, other.extra)}, which the right value is not"
+        return Verdict("wrong index", words)
     if other.missing is None:
         return None
     missing = f"{_named(operand, other.missing)} has no influence"
     if _unused(question, faithful, operand, other.missing):
-        return "wrong index", f"{missing}, nor on any other element"
+        return Verdict("wrong index", f"{missing}, nor on any other element", certain=False)
     for box in other.shared[:MOST_SLOPES]:
         found, right = (number.slope(operand, box) for number in numbers)
         quotient = found / right if right and np.isfinite([found, right]).all() else 0.0
         times = round(quotient)
         if times > 1 and abs(quotient - times) < TIMES_OFF:
-            return "wrong index", f"{missing}, but {_named(operand, box)} counts {times} times"
-    return "wrong operation", missing
+            words = f"{missing}, but {_named(operand, box)} counts {times} times"
+            return Verdict("wrong index", words, certain=False)
+    return Verdict("wrong operation", missing, certain=False)
 
 
 def _named(operand: str, box: Box) -> str:

@@ -176,7 +176,8 @@ def _other_numbers(arrays: Arrays) -> Iterator[Arrays]:
 def _sieve(question: Question) -> tuple[Sieve, float]:
     """The elements of one CTA that has wrong ones, and how long a change may run on it.
 
-    All of them where a CTA alone computes something else, since it reads what others write.
+    All of them where a CTA alone computes something else, since it reads what others write, and where
+    CTAs add up with atomics, since with a change others may add to the same.
     """
     wrong = question.wrong
     index = inmost(wrong)
@@ -185,6 +186,8 @@ def _sieve(question: Question) -> tuple[Sieve, float]:
     meaning = None if text is None else text.changed(None)
     begun = time.perf_counter()
     places = np.nonzero(np.ones_like(wrong))
+    if text is not None and text.atomic:
+        cta = None
     if cta is not None and meaning is not None:
         alone = meaning(question.trial.arrays, cta, None, None)[question.name]
         there = _bits_differ(alone, question.trial.arrays[question.name])

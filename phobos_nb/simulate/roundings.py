@@ -11,11 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phobos_nb.simulate.mending import REFUSED
 from phobos_nb.simulate.tolerance import default_tolerance, largest, unit_roundoff
-from phobos_nb.simulate.trial import Array, Question
+from phobos_nb.simulate.trial import Array, Meaning, Question
 
+ROUNDED = 2.0**-7
+"""Errors up to this part of the largest wanted value may be those of rounding to bf16 or wider."""
+FEW = 0.01
+"""Part of the elements of which a rounded integer may fall on the other side."""
+WORTH = 0.1
+"""Roundings from which the number is told."""
 AS_LARGE = 4.0
 """An error is as large as another one up to this factor."""
 DIGITS = 2.0**-10
@@ -56,9 +63,12 @@ class Rounding:
         if self.inherent:
             return f"{text}; f32 alone loses as much: a long sum, or nearly equal numbers subtracted"
         assert self.single is not None
+        times = (
+            f", {self.units:.1f} roundings to {self.narrow} of the largest" if self.units > 0.1 else ""
+        )
         return (
-            f"{text}; with all floats f32 the error is {self.single:.1g}: a narrower type is at fault, "
-            f"the error is {self.units:.1f} units of {self.narrow}"
+            f"{text}; with all floats f32 the error is {self.single:.1g}: a narrower type is at fault"
+            f"{times}"
         )
 
 
@@ -66,8 +76,10 @@ def rounding(question: Question) -> Rounding | None:
     """The errors, if the wrong values are right but for rounding; None if not, or if it is not known."""
     text = question.trial.text
     double = None if text is None else text.floats("f64")
-    if text is None or double is None or question.found.dtype.kind in "iub":
+    if text is None or double is None:
         return None
+    if question.found.dtype.kind in "iub":
+        return _of_integers(question, double)
     right = question.right
     try:
         exact = np.asarray(double(question.trial.arrays)[question.name], np.float64)
@@ -78,16 +90,28 @@ def rounding(question: Question) -> Rounding | None:
     tolerance = min(
         default_tolerance(np.dtype(np.float32), right), default_tolerance(question.found.dtype, right)
     )
-    if not _finite_alike(question.found, right) or question.standard.wrong(question.name, exact).any():
+    double_error = error(exact, right)
+    if not _finite_alike(question.found, right) or not _finite_alike(exact, right):
         return None
-    double_error = _error(exact, right)
     if double_error > tolerance:
         return None
-    return _judged(question, double_error, None if narrow is None else _error(narrow, right))
+    return _judged(question, double_error, None if narrow is None else error(narrow, right))
+
+
+def _of_integers(question: Question, double: Meaning) -> Rounding | None:
+    """Few integers off by one, which floats gave: a number next to the edge between two."""
+    try:
+        exact = double(question.trial.arrays)[question.name]
+    except REFUSED:
+        return None
+    wrong, worst = question.wrong, error(question.found, question.right)
+    if question.differ(exact, question.right).any() or worst > 1 or wrong.mean() > FEW:
+        return None
+    return Rounding(worst, 0.0, None, 0.0, worst / DIGITS, "f32", 0.0)
 
 
 def _judged(question: Question, double: float, single: float | None) -> Rounding:
-    found, size = _error(question.found, question.right), largest(question.right)
+    found, size = error(question.found, question.right), largest(question.right)
     allowed = float(np.max(question.standard.allowed(question.name, question.found)))
     narrow = next((n for n, u in NARROW.items() if found <= 64 * u * size), "bf16")
     units = found / (NARROW[narrow] * size) if size else 0.0
@@ -98,10 +122,20 @@ NARROW = {"f32": unit_roundoff(np.dtype(np.float32)), "f16": 2.0**-11, "bf16": 2
 """Unit roundoffs."""
 
 
-def _error(output: Array, right: Array) -> float:
+def error(output: Array, right: Array) -> float:
+    """The largest difference where both are finite."""
     a, b = (np.asarray(x, np.float64) for x in (output, right))
     both = np.isfinite(a) & np.isfinite(b)
     return float(np.abs(a[both] - b[both]).max(initial=0.0))
+
+
+def like_rounding(output: Array, right: Array, wrong: NDArray[np.bool_]) -> bool:
+    """Whether errors are no larger than those of an 8-bit significand, and not all one way."""
+    errors = (np.asarray(output, np.float64) - np.asarray(right, np.float64))[wrong]
+    sizes = np.abs(errors)
+    if not np.isfinite(sizes).all() or float(sizes.max()) > largest(right) * ROUNDED:
+        return False
+    return len(errors) < 8 or abs(float(errors.mean())) < 0.5 * float(sizes.mean())
 
 
 def _finite_alike(output: Array, right: Array) -> bool:

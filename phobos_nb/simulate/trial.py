@@ -60,6 +60,11 @@ class Text(Protocol):
         """The grid that the stores of the source ask for, None where they do not tell."""
         ...
 
+    @property
+    def atomic(self) -> bool:
+        """Whether CTAs add to what others have added to."""
+        ...
+
     def slips(self) -> Iterator[Slip]:
         """Every small change of the source."""
         ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
 from phobos_nb.language.slips.expressions import Place, alternatives
-from phobos_nb.language.slips.known import Known, is_position, known
+from phobos_nb.language.slips.known import Known, is_count, is_position, known
 from phobos_nb.language.slips.masks import masked
 from phobos_nb.language.slips.slip import Slip
 from phobos_nb.language.slips.statements import block_slips
@@ -55,6 +55,7 @@ class Around:
     position: bool = False
     bound: bool = False
     whole: bool = False
+    count: bool = False
 
 
 def slips(program: Program, kernel: str) -> Iterator[Slip]:
@@ -139,7 +140,7 @@ def _fields(node: Any, around: Around, names: tuple[str, ...]) -> Iterator[Chang
 
 def _expression(node: Expression, around: Around) -> Iterator[Changed]:
     """The slips of an expression and of what is in it, told with what stands around them if short."""
-    place = Place(around.known, around.position, around.bound, around.whole)
+    place = Place(around.known, around.position, around.bound, around.whole, around.count)
     for role, cost, other in alternatives(node, place):
         yield Slip(role, cost, node.span, node, other), other
     if not around.position:
@@ -176,9 +177,10 @@ def _arguments(node: CallExpression, inside: Around) -> Iterator[Changed]:
     last = len(node.arguments) - 1
     for i, argument in enumerate(node.arguments):
         position = inside.position or is_position(argument, inside.known)
+        count = position and not inside.position and is_count(argument, inside.known)
         if node.callee.text in INDEXED:
-            position = 0 < i < last
-        around = replace(inside, position=position, whole=not position)
+            position, count = 0 < i < last, False
+        around = replace(inside, position=position, whole=not position, count=count)
         for slip, other in _expression(argument, around):
             arguments = (*node.arguments[:i], other, *node.arguments[i + 1 :])
             filler = node.callee.text == "pad" and i == 1

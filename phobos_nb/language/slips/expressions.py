@@ -9,6 +9,7 @@ from phobos_nb.language.slips.calls import call_slips, wrapped
 from phobos_nb.language.slips.known import Known, comparison, nodes
 from phobos_nb.language.slips.slip import Role
 from phobos_nb.language.tree import (
+    At,
     CallExpression,
     Expression,
     Field,
@@ -28,17 +29,20 @@ class Place:
     """Where an expression stands.
 
     position: in a subscript or what leads to one. bound: of a loop or guard. whole: it is all of a
-    statement's right side, or all of a call's argument.
+    statement's right side, or all of a call's argument. count: a number of elements as a value.
     """
 
     known: Known
     position: bool = False
     bound: bool = False
     whole: bool = False
+    count: bool = False
 
     @property
     def role(self) -> Role:
         """What a change of which value is taken is about, here."""
+        if self.count:
+            return "operation"
         return "bound" if self.bound else "index" if self.position else "operand"
 
 
@@ -102,11 +106,11 @@ def _fields(node: Field, place: Place) -> Iterator[Alternative]:
 
 def _integers(node: Integer, place: Place) -> Iterator[Alternative]:
     n = node.value
-    near = [n + 1, n - 1, 2 * n, n // 2, 0, 1]
-    values = dict.fromkeys([*near, *place.known.ints])
-    for value in values:
+    near, far = (n + 1, n - 1), (2 * n, n // 2, 0, 1)
+    for value in dict.fromkeys([*near, *place.known.ints, *far]):
         if value != n and value >= 0:
-            yield place.role if place.position else "operation", 1, replace(node, value=value)
+            cost = 1 if value in near or n < 2 else 2
+            yield place.role if place.position else "operation", cost, replace(node, value=value)
     if place.position and n < 2:
         for name in place.known.before(node.span.start):
             if name in place.known.positions:
@@ -124,6 +128,8 @@ def _floats(node: Float, place: Place) -> Iterator[Alternative]:
         yield "operation", 1, Prefix("-", node, span=node.span)
     for sign in (False, True):
         yield "operation", 1, infinite(node, negative=sign)
+    for symbol in place.known.symbols:
+        yield "operation", 3, CallExpression(Name("f32"), (Name(symbol),), span=node.span)
 
 
 def infinite(node: Expression, *, negative: bool) -> Expression:
@@ -212,6 +218,10 @@ def _subscripted(node: Subscripted, place: Place) -> Iterator[Alternative]:
     for name in place.known.arrays:
         if name != node.base.text:
             yield "operand", 1, replace(node, base=replace(node.base, text=name))
+    if place.position:
+        for subscript in node.subscripts:
+            if isinstance(subscript, At):
+                yield "index", 1, subscript.index
 
 
 def _moved(node: Expression, place: Place) -> Iterator[Alternative]:
@@ -222,6 +232,8 @@ def _moved(node: Expression, place: Place) -> Iterator[Alternative]:
     if not isinstance(node, Name | Infix | Field):
         return
     known = place.known
+    for name in known.arrays:
+        yield "index", 3, Subscripted(Name(name), (At(node),), span=node.span)
     names = [n for n in known.before(node.span.start) if n in known.positions]
     for name in dict.fromkeys([*names, *known.symbols]):
         other = Name(name, span=node.span)
@@ -237,8 +249,13 @@ def _moved(node: Expression, place: Place) -> Iterator[Alternative]:
 
 
 def _unused_terms(node: Expression, known: Known) -> Iterator[Expression]:
-    """The value with a product added of two names that the kernel has and never uses."""
+    """The value with names that the kernel has and never uses: one, or two multiplied."""
     for i, one in enumerate(known.unused):
+        name = Name(one, span=node.span)
+        turned = CallExpression(Name("transpose"), (name,), span=node.span)
+        for op in "+-*/":
+            yield Infix(op, node, name, span=node.span)
+            yield Infix(op, node, turned, span=node.span)
         for other in known.unused[i + 1 :]:
             product = Infix("*", Name(one), Name(other), span=node.span)
             for op in "+-":
@@ -255,8 +272,8 @@ def _combined(node: Expression, place: Place) -> Iterator[Alternative]:
     for other in names:
         for op in "*/+-" if place.whole else "*/":
             yield "operation", 3, Infix(op, node, other, span=node.span)
-    for term in _unused_terms(node, known) if place.whole else ():
-        yield "operation", 3, term
+    for term in _unused_terms(node, known):
+        yield "operation", 2, term
     extents = [CallExpression(Name("f32"), (Name(s),), span=node.span) for s in known.symbols]
     for other in extents if place.whole else ():
         for op in "*/":

@@ -73,6 +73,10 @@ def _unused(
     scalars = [p.name for p in kernel.parameters if p not in shaped]
     declared = [n.name.text for n in body if isinstance(n, Declare)]
     written = {id(n.name) for n in body if isinstance(n, Declare)}
+    for node in body:  # a sum that is only added to is not used
+        if isinstance(node, Update) and isinstance(node.target, Name):
+            own = (n for n in nodes(node) if isinstance(n, Name) and n.text == node.target.text)
+            written |= {id(n) for n in own}
     read = {n.text for n in body if isinstance(n, Name) and id(n) not in written}
     return [n for n in (*scalars, *declared) if n not in read]
 
@@ -149,7 +153,13 @@ def _names(node: Node) -> set[str]:
 def is_position(node: Node, names: Known) -> bool:
     """Whether an expression is one of positions only: integers, `ctx`, extents, names of positions."""
     allowed = names.positions | set(names.symbols) | {"ctx"}
-    return not any(isinstance(n, Float) for n in nodes(node)) and _names(node) <= allowed
+    values = (Float, Subscripted)
+    return not any(isinstance(n, values) for n in nodes(node)) and _names(node) <= allowed
+
+
+def is_count(node: Node, names: Known) -> bool:
+    """Whether an expression of positions is made of extents and numbers only."""
+    return _names(node) <= set(names.symbols)
 
 
 def comparison(node: Node) -> bool:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any, cast
 
-from phobos_nb.language.slips.known import Known, nodes
+from phobos_nb.language.slips.known import Known, is_position, nodes
 from phobos_nb.language.slips.slip import Role
 from phobos_nb.language.tree import (
     Block,
     CallExpression,
+    CallStatement,
     Declare,
-    Float,
     ForStatement,
     IfStatement,
     Infix,
-    Integer,
     Name,
     NamedType,
     Node,
-    Prefix,
     ShapedType,
     StatementNode,
     Subscripted,
     Update,
+    WhileStatement,
 )
 
 WIDER = {"f16": ("f32",), "bf16": ("f32",), "i8": ("i32",), "u8": ("i32",), "i32": ("i64", "f32"),
@@ -104,8 +103,10 @@ def statement_slips(node: StatementNode, known: Known) -> Iterator[tuple[Role, i
         yield from _updates(node)
     if isinstance(node, Declare) and node.type is not None:
         yield from _types(node)
-    if not isinstance(node, ForStatement | IfStatement):
+    if not isinstance(node, ForStatement | IfStatement | WhileStatement):
         yield from _exchanged_names(node, known)
+        yield from _exchanged_parts(node, known)
+        yield from _unused_instead(node, known)
 
 
 def _updates(node: Update) -> Iterator[tuple[Role, int, StatementNode]]:
@@ -141,21 +142,62 @@ def _exchanged_names(node: StatementNode, known: Known) -> Iterator[tuple[Role, 
         yield role, 2, cast(StatementNode, renamed(node, {one: other, other: one}))
 
 
+PARTS = 14
+"""A statement of more parts is not tried in all orders."""
+
+
+def _exchanged_parts(node: StatementNode, known: Known) -> Iterator[tuple[Role, int, StatementNode]]:
+    """Every two elements, calls or names of the right side, each in the other's place."""
+    if not isinstance(node, Update | Declare | CallStatement):
+        return
+    found = [n for n in nodes(node) if isinstance(n, Subscripted | CallExpression | Name)]
+    skipped = {id(n.base) for n in found if isinstance(n, Subscripted)}
+    skipped |= {id(n.callee) for n in found if isinstance(n, CallExpression)}
+    for own in ("name", "target", "call"):
+        skipped.add(id(getattr(node, own, None)))
+    parts = [n for n in found if id(n) not in skipped][:PARTS]
+    for one, other in combinations(parts, 2):
+        if one == other or one.span.covers(other.span) or other.span.covers(one.span):
+            continue
+        role: Role = "index" if is_position(one, known) or is_position(other, known) else "operand"
+        changed = replaced(node, {id(one): other, id(other): one})
+        yield role, 2, cast(StatementNode, changed)
+
+
+def _unused_instead(node: StatementNode, known: Known) -> Iterator[tuple[Role, int, StatementNode]]:
+    """A name that is never used in place of an element or a call, wherever that stands."""
+    value = node.value if isinstance(node, Update | Declare) else None
+    if value is None:
+        return
+    parts = {n for n in nodes(value) if isinstance(n, Subscripted | CallExpression)}
+    for name in known.unused:
+        for part in sorted(parts, key=lambda n: n.span):
+            same = {id(n): Name(name, span=n.span) for n in nodes(value) if n == part}
+            yield "operand", 2, replace(node, value=cast(Any, replaced(value, same)))
+
+
+def replaced(node: Node, others: Mapping[int, Node]) -> Node:
+    """A tree with other nodes in place of some, by their identity."""
+    if id(node) in others:
+        return others[id(node)]
+    return _rebuilt(node, lambda child: replaced(child, others))
+
+
 def renamed(node: Node, names: dict[str, str]) -> Node:
     """A tree with names in place of others."""
     if isinstance(node, Name):
         return replace(node, text=names.get(node.text, node.text))
+    return _rebuilt(node, lambda child: renamed(child, names))
+
+
+def _rebuilt(node: Node, change: Callable[[Node], Node]) -> Node:
+    """A node with its children changed."""
     changed: dict[str, Any] = {}
     for field in fields(node):
         value = getattr(node, field.name)
         if isinstance(value, Node):
-            changed[field.name] = renamed(value, names)
-        elif isinstance(value, tuple):
+            changed[field.name] = change(value)
+        elif isinstance(value, tuple) and field.name != "span":
             items = cast(tuple[Any, ...], value)
-            changed[field.name] = tuple(renamed(x, names) if isinstance(x, Node) else x for x in items)
-    return replace(cast(Any, node), **{k: v for k, v in changed.items() if k != "span"})
-
-
-def bare(node: Node) -> bool:
-    """Whether a node is a number or a name."""
-    return isinstance(node, Integer | Float | Name | Prefix | Subscripted)
+            changed[field.name] = tuple(change(x) if isinstance(x, Node) else x for x in items)
+    return replace(cast(Any, node), **changed)
