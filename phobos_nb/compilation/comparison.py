@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +18,7 @@ from phobos_nb.compilation.source_trials import SourceTrials
 from phobos_nb.language.typed import Binary, Constant, For
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
+from phobos_nb.onscreen import Show, display_of_this_process
 from phobos_nb.simulate.compare import compare
 from phobos_nb.simulate.difference import Difference, Differences
 from phobos_nb.simulate.machine import linear_number
@@ -55,11 +57,34 @@ def compare_call(
     if ref is None:
         wanted = {name: wanted[name] for name in result.outputs}
     wanted = check_comparison(kernel.name, wanted, result.outputs, tolerance)
-    found = compare(result, wanted, compilation.contract, tolerance, trial)
+    say = Saying(kernel.name)
+    found = compare(result, wanted, compilation.contract, tolerance, replace(trial, say=say))
+    say.close()
     found.source = kernel.source.text, kernel.source.first_line
     if len(compilation.launches) == 1:
         found[:] = [_followed(kernel, arguments, named, options, call.grid, x) for x in found]
     return found
+
+
+class Saying:
+    """Shows what is being tried, where somebody would see it, and in the end how long it took."""
+
+    def __init__(self, kernel: str) -> None:
+        self._kernel = kernel
+        self._display: tuple[Show, Show] | None = None
+        self._begun = time.perf_counter()
+
+    def __call__(self, what: str) -> None:
+        """Replace the line."""
+        self._display = self._display or display_of_this_process()
+        if self._display is not None:
+            self._display[0](f"{self._kernel}: looking for the cause, {what}")
+
+    def close(self) -> None:
+        """End with a line, if there was one."""
+        if self._display is not None:
+            seconds = time.perf_counter() - self._begun
+            self._display[1](f"{self._kernel}: looked for the cause for {seconds:.1f} s")
 
 
 def _followed(

@@ -8,7 +8,7 @@ from itertools import permutations
 from phobos_nb.simulate.difference import Kind, Verdict
 from phobos_nb.simulate.experiments import cut, ragged, twice
 from phobos_nb.simulate.mending import REFUSED, Mend, Search, mended, search
-from phobos_nb.simulate.roundings import like_rounding
+from phobos_nb.simulate.roundings import like_rounding, overflows
 from phobos_nb.simulate.trial import Arrays, Cta, Meaning, Question
 
 KINDS: dict[str, Kind] = {
@@ -36,7 +36,10 @@ def blamed(question: Question, found: Search) -> Verdict:
         kind = "rounding"
     if kind == "tail" and not tail and not any(ragged(question.trial)):
         kind = "wrong operation"
-    return Verdict(kind, "; ".join(filter(None, (first.words, tail))), alternatives(first, others))
+    over = first.slip.role == "type" and overflows(question.found, question.right)
+    words = (first.words, tail, "a number is too large for its type" if over else "")
+    said = "; ".join(filter(None, words))
+    return Verdict(kind, said, alternatives(first, others), change=first.change)
 
 
 def _of_a_tail(mend: Mend) -> tuple[int, int]:

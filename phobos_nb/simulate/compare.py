@@ -6,6 +6,7 @@ The kind of fault is a diagnosis, see `phobos_nb.simulate.diagnosis`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -87,14 +88,36 @@ def _difference(
         candidates=verdict.candidates,
         excluded=verdict.excluded,
         certain=verdict.certain,
+        change=verdict.change,
+        lines=_lines(result, name, index, verdict),
     )
+
+
+def _lines(
+    result: SimulationResult, name: str, index: tuple[int, ...], verdict: Verdict
+) -> tuple[int, ...]:
+    """The lines of the change, the race or the fault, and the store, in that order."""
+    found = [verdict.change.line] if verdict.change else []
+    if verdict.kind == "race" and result.races:
+        found += [result.races[0].first.line, result.races[0].second.line]
+    if verdict.kind == "memory" and result.faults:
+        found.append(result.faults[0].place.line)
+    writer = result.writer(name, index)
+    if writer is not None:
+        found.append(writer.place.line)
+    return tuple(dict.fromkeys(line for line in found if line))
 
 
 def _beside(result: SimulationResult) -> list[Difference]:
     """What was seen although the values are right: the first race and the first fault."""
     races = [_seen("race", r.tensor, r.element, race_words(r), result) for r in result.races[:1]]
     faults = [_seen("memory", f.tensor, f.element, str(f), result) for f in result.faults[:1]]
-    return races + faults
+    raced = [replace(d, lines=_both(result.races[0])) for d in races]
+    return raced + [replace(d, lines=(result.faults[0].place.line,)) for d in faults]
+
+
+def _both(race: Race) -> tuple[int, ...]:
+    return tuple(dict.fromkeys((race.first.line, race.second.line)))
 
 
 def race_words(race: Race) -> str:

@@ -102,7 +102,7 @@ def _with_change(seen: Verdict, question: Question) -> Verdict:
         found = search(question)
     except PhobosError:
         return seen
-    return replace(seen, candidates=tuple(m.words for m in found.mends[:2]))
+    return _see(seen, found)
 
 
 def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
@@ -135,10 +135,18 @@ def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
 def _rounding(rounded: Rounding, question: Question, faithful: bool) -> Verdict | Rounding:
     if rounded.harmless and question.standard.asked is None:
         return rounded
-    types = ()
+    verdict = Verdict("rounding", str(rounded))
     if faithful and not rounded.inherent:
-        types = tuple(m.words for m in search(question).mends)
-    return Verdict("rounding", str(rounded), types)
+        return _see(verdict, search(question))
+    return verdict
+
+
+def _see(verdict: Verdict, found: Search) -> Verdict:
+    """With the change that mends it and one more."""
+    if not found.mends:
+        return verdict
+    words = tuple(m.words for m in found.mends[:2])
+    return replace(verdict, candidates=words, change=found.mends[0].change)
 
 
 def _moved_or_unwritten(evidence: Evidence) -> Verdict | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from phobos_nb.counts import counted
+import numpy as np
+
 from phobos_nb.simulate.operands import Operand
 from phobos_nb.simulate.writers import Writer
 
@@ -17,12 +18,21 @@ SHOWN = 6
 
 
 @dataclass(frozen=True)
+class Change:
+    """A change of the source with which the values are right: `should`, empty for nothing, for `was`."""
+
+    line: int
+    was: str
+    should: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What kind of fault wrong values speak for, and why.
 
     candidates: changes of the source to look at, the likeliest first. excluded: what has been tried and
     is not the cause. certain: whether the kind was seen or shown by an experiment; otherwise it is what
-    is left over.
+    is left over. change: the likeliest change that makes the values right.
     """
 
     kind: Kind
@@ -30,9 +40,10 @@ class Verdict:
     candidates: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     certain: bool = True
+    change: Change | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference:
     """The first wrong element of a tensor, in row-major order, and what is wrong in general.
 
@@ -40,7 +51,8 @@ class Difference:
     or a fault was seen all the same. operands: the value that was stored
     there and what it was computed from, where a single launch of a kernel was compared. step: the
     store's number among the accesses, barriers and waits of its CTA, `trace[step]` of `simulate` with
-    `ctas=[that one], trace=1`. candidates, excluded, certain: as in `Verdict`.
+    `ctas=[that one], trace=1`. candidates, excluded, certain, change: as in
+    `Verdict`. lines: of the source, where to look.
     """
 
     tensor: str
@@ -57,6 +69,8 @@ class Difference:
     candidates: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     certain: bool = True
+    change: Change | None = None
+    lines: tuple[int, ...] = ()
 
     @property
     def where(self) -> str:
@@ -77,11 +91,14 @@ class Difference:
         """The kind and why; a kind that was not shown is said to be a guess."""
         return f"{self.kind}{'' if self.certain else ' (not shown)'}: {self.explanation}"
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         if not self.wrong:
             return f"the values agree on this schedule, but {self.verdict}"
         first = (
-            f"{self.where} is {self.found}, wanted {self.wanted}; {self.author}. "
+            f"{self.where} is {number(self.found)}, wanted {number(self.wanted)}; {self.author}. "
             f"{self.wrong} of {self.total} elements differ. {self.verdict}"
         )
         return "\n".join([first, *self._details()])
@@ -91,6 +108,13 @@ class Difference:
         if self.excluded:
             yield f"  excluded: {'; '.join(self.excluded)}"
         yield from (f"  {o}" for o in self.operands[:SHOWN])
+
+
+def number(value: Any) -> str:
+    """A value as a person compares it: floats with 8 digits."""
+    if value is None or isinstance(value, bool | int | np.integer | np.bool_):
+        return str(value)
+    return f"{float(value):.8g}"
 
 
 class Differences(list[Difference]):
@@ -117,14 +141,14 @@ class Differences(list[Difference]):
     def summary(self) -> str:
         """One line: which tensors differ, or that all agree."""
         wrong = [d.tensor for d in self if d.wrong]
-        seen = [d for d in self if not d.wrong]
         agree = [n for n in self.compared if n not in wrong]
         parts = [f"{', '.join(wrong)} wrong"] if wrong else []
         if agree:
             parts.append(f"{', '.join(agree)} right")
-        if seen:
-            parts.append(f"{counted(len(seen), 'finding')} beside the values")
-        return "; ".join(parts)
+        if self and not wrong:
+            kinds = {"race": "a race", "memory": "a fault"}
+            parts.append(f"but {' and '.join(kinds.get(d.kind, d.kind) for d in self)} was seen")
+        return ", ".join(parts)
 
     def __repr__(self) -> str:
         return "\n".join([self.summary, *map(str, self), *self.remarks])

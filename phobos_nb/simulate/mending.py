@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.slips import Role, Slip
+from phobos_nb.simulate.difference import Change
 from phobos_nb.simulate.trial import Array, Arrays, Cta, Meaning, Question, Text, UnknownRight
 
 SEARCH = 6.0
@@ -48,6 +49,11 @@ class Mend:
     def words(self) -> str:
         """The change as a person says it."""
         return f"line {self.line}: right {self.slip.words}"
+
+    @property
+    def change(self) -> Change:
+        """The change as texts."""
+        return Change(self.line, self.slip.was, self.slip.should)
 
 
 @dataclass

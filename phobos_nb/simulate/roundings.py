@@ -23,8 +23,8 @@ FEW = 0.01
 """Part of the elements of which a rounded integer may fall on the other side."""
 WORTH = 0.1
 """Roundings from which the number is told."""
-AS_LARGE = 4.0
-"""An error is as large as another one up to this factor."""
+AS_LARGE = 8.0
+"""An error is as large as another one up to this factor: sums in another order round otherwise."""
 DIGITS = 2.0**-10
 """Part of the largest right value up to which rounding that f32 cannot avoid is no difference."""
 
@@ -33,8 +33,8 @@ DIGITS = 2.0**-10
 class Rounding:
     """Errors, the largest each: found in the output; of the source with all floats f64; with f32.
 
-    single: None where nothing in the source is narrower than f32, so that it is the same. allowed: what
-    is no difference. size: the largest right value. narrow: the type in which the error is a few units.
+    single: None where it is not known. allowed: what is no difference. size: the largest right value.
+    narrow: the type in which the error is a few units, empty for integers.
     """
 
     found: float
@@ -56,20 +56,25 @@ class Rounding:
         return self.inherent and self.found <= DIGITS * self.size
 
     def __str__(self) -> str:
-        text = (
-            f"largest error {self.found:.3g}, allowed {self.allowed:.3g}; with all floats f64 the same "
-            f"source is right to {self.double:.1g}, so no operation and no index is wrong"
+        exact = (
+            f"with all floats f64 the same source is right to {self.double:.1g}, so no operation and no "
+            "index is wrong"
         )
+        if not self.narrow:
+            off = f"integers off by {self.found:.0f}, made from floats next to the edge between two"
+            return f"{off}; {exact}"
+        text = f"largest error {self.found:.3g}, {self.allowed:.3g} is allowed; {exact}"
+        if self.single is None:
+            return text
         if self.inherent:
-            return f"{text}; f32 alone loses as much: a long sum, or nearly equal numbers subtracted"
-        assert self.single is not None
-        times = (
-            f", {self.units:.1f} roundings to {self.narrow} of the largest" if self.units > 0.1 else ""
-        )
-        return (
-            f"{text}; with all floats f32 the error is {self.single:.1g}: a narrower type is at fault"
-            f"{times}"
-        )
+            return (
+                f"{text}; with all floats f32 the error is {self.single:.3g}, no less: a long sum, or "
+                "nearly equal numbers subtracted"
+            )
+        text += f"; with all floats f32 the error is {self.single:.1g}: a narrower type is at fault"
+        if self.units > WORTH:
+            text += f", {self.units:.1f} roundings to {self.narrow} of the largest value"
+        return text
 
 
 def rounding(question: Question) -> Rounding | None:
@@ -90,6 +95,8 @@ def rounding(question: Question) -> Rounding | None:
     tolerance = min(
         default_tolerance(np.dtype(np.float32), right), default_tolerance(question.found.dtype, right)
     )
+    if not _of_the_source(question):
+        return None
     double_error = error(exact, right)
     if not _finite_alike(question.found, right) or not _finite_alike(exact, right):
         return None
@@ -98,16 +105,24 @@ def rounding(question: Question) -> Rounding | None:
     return _judged(question, double_error, None if narrow is None else error(narrow, right))
 
 
+def _of_the_source(question: Question) -> bool:
+    """Whether the source's own roundings are as large: else the compiled kernel does something else."""
+    meant = question.trial.meant(question.trial.arrays, None, None)[question.name]
+    own = error(meant, question.right)
+    return error(question.found, question.right) <= AS_LARGE * own
+
+
 def _of_integers(question: Question, double: Meaning) -> Rounding | None:
     """Few integers off by one, which floats gave: a number next to the edge between two."""
     try:
         exact = double(question.trial.arrays)[question.name]
     except REFUSED:
         return None
-    wrong, worst = question.wrong, error(question.found, question.right)
-    if question.differ(exact, question.right).any() or worst > 1 or wrong.mean() > FEW:
+    worst = error(question.found, question.right)
+    if question.differ(exact, question.right).any() or worst > 1:
         return None
-    return Rounding(worst, 0.0, None, 0.0, worst / DIGITS, "f32", 0.0)
+    size = worst / DIGITS if question.wrong.mean() <= FEW else 0.0  # so many are harmless
+    return Rounding(worst, 0.0, None, 0.0, size, "", 0.0)
 
 
 def _judged(question: Question, double: float, single: float | None) -> Rounding:
@@ -136,6 +151,13 @@ def like_rounding(output: Array, right: Array, wrong: NDArray[np.bool_]) -> bool
     if not np.isfinite(sizes).all() or float(sizes.max()) > largest(right) * ROUNDED:
         return False
     return len(errors) < 8 or abs(float(errors.mean())) < 0.5 * float(sizes.mean())
+
+
+def overflows(output: Array, right: Array) -> bool:
+    """Whether right values are finite where wrong ones are not, or integers differ by wrapping."""
+    if output.dtype.kind in "iub":
+        return error(output, right) > 1
+    return not _finite_alike(output, right)
 
 
 def _finite_alike(output: Array, right: Array) -> bool:

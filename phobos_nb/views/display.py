@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from phobos_nb.compilation.compilation import Compilation
     from phobos_nb.compilation.profile import Profile
     from phobos_nb.lower.plan_shared_memory import SharedPlan
+    from phobos_nb.simulate.difference import Differences
     from phobos_nb.tune.live import LiveSearch
     from phobos_nb.tune.result import Tuning
     from phobos_nb.tune.shapes_result import ShapesTuning
@@ -53,6 +54,14 @@ def show_profile(profile: Profile, *_: object) -> Bundle:
 
     view = view_of(profile)
     return {"text/plain": text(view), "text/html": profile_page(view)}
+
+
+def show_comparison(found: Differences, *_: object) -> Bundle:
+    """What a notebook shows of a comparison with the right answer."""
+    from phobos_nb.views.comparison import view_of
+    from phobos_nb.views.comparison_html import page as comparison_page
+
+    return {"text/plain": repr(found), "text/html": comparison_page(view_of(found))}
 
 
 def show_tuning(tuning: Tuning, *_: object) -> Bundle:
@@ -91,6 +100,7 @@ def register(formatter: BundleFormatter) -> None:
     """Tell a formatter how to show compilations and shared-memory plans."""
     formatter.for_type_by_name("phobos_nb.compilation.compilation", "Compilation", show_compilation)
     formatter.for_type_by_name("phobos_nb.compilation.profile", "Profile", show_profile)
+    formatter.for_type_by_name("phobos_nb.simulate.difference", "Differences", show_comparison)
     formatter.for_type_by_name("phobos_nb.tune.result", "Tuning", show_tuning)
     formatter.for_type_by_name("phobos_nb.tune.shapes_result", "ShapesTuning", show_shapes)
     formatter.for_type_by_name("phobos_nb.tune.live", "LiveSearch", show_live_search)

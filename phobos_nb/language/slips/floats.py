@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any, cast
 
-from phobos_nb.language.tree import CallExpression, KernelNode, Name, NamedType, Node, Program
+from phobos_nb.language.tree import CallExpression, Float, KernelNode, Name, NamedType, Node, Program
 
 FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
 
@@ -13,7 +13,8 @@ FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
 def with_floats(program: Program, dtype: str) -> Program:
     """The program with `dtype` in place of every float type, in conversions too.
 
-    Tensors of floats become tensors of it. Built-ins that read a number's bits may not type-check then.
+    Tensors of floats become tensors of it, and numbers are written as of it. Built-ins that read a
+    number's bits may not type-check then.
     """
     kernels = tuple(cast(KernelNode, _changed(k, dtype)) for k in program.kernels)
     functions = tuple(cast(Any, _changed(f, dtype)) for f in program.functions)
@@ -23,6 +24,8 @@ def with_floats(program: Program, dtype: str) -> Program:
 def _changed(node: Node, dtype: str) -> Node:
     if isinstance(node, NamedType):
         return replace(node, name=dtype) if node.name in FLOATS else node
+    if isinstance(node, Float) or (isinstance(node, Name) and node.text in ("inf", "nan")):
+        return CallExpression(Name(dtype), (node,), span=node.span)  # alone it would be f32
     changed: dict[str, Any] = {}
     for field in fields(node):
         value = getattr(node, field.name)

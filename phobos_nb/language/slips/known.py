@@ -31,8 +31,8 @@ class Known:
     """What a kernel's expressions can name.
 
     locals: each with where it is declared. positions: names that end up in subscripts, bounds or loop
-    variables. arrays: what can be subscripted. unused: scalars and locals that are never read. ints,
-    floats: the literals of the text.
+    variables. arrays: what can be subscripted. unused: scalars and locals that are never read. unread:
+    tensors that are not. ints, floats: the literals of the text.
     """
 
     locals: tuple[tuple[str, int], ...]
@@ -41,6 +41,7 @@ class Known:
     scalars: tuple[str, ...]
     symbols: tuple[str, ...]
     unused: tuple[str, ...]
+    unread: tuple[str, ...]
     ints: tuple[int, ...]
     floats: tuple[Float, ...]
 
@@ -62,6 +63,7 @@ def known(kernel: KernelNode | FunctionNode) -> Known:
         tuple(p.name for p in kernel.parameters if p not in shaped),
         tuple(dict.fromkeys(dims)),
         tuple(_unused(kernel, body, shaped)),
+        tuple(_unread(body, shaped)),
         tuple(dict.fromkeys(n.value for n in body if isinstance(n, Integer))),
         tuple({n.value: n for n in body if isinstance(n, Float)}.values()),
     )
@@ -79,6 +81,12 @@ def _unused(
             written |= {id(n) for n in own}
     read = {n.text for n in body if isinstance(n, Name) and id(n) not in written}
     return [n for n in (*scalars, *declared) if n not in read]
+
+
+def _unread(body: list[Node], shaped: list[ParameterNode]) -> list[str]:
+    """Tensors that nothing in the body names."""
+    named = {n.text for n in body if isinstance(n, Name)}
+    return [p.name for p in shaped if p.name not in named]
 
 
 def _dims(kind: object) -> tuple[Node, ...]:

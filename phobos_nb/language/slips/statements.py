@@ -14,9 +14,11 @@ from phobos_nb.language.tree import (
     CallExpression,
     CallStatement,
     Declare,
+    Float,
     ForStatement,
     IfStatement,
     Infix,
+    Integer,
     Name,
     NamedType,
     Node,
@@ -107,6 +109,7 @@ def statement_slips(node: StatementNode, known: Known) -> Iterator[tuple[Role, i
         yield from _exchanged_names(node, known)
         yield from _exchanged_parts(node, known)
         yield from _unused_instead(node, known)
+        yield from _unread_tensors(node, known)
 
 
 def _updates(node: Update) -> Iterator[tuple[Role, int, StatementNode]]:
@@ -174,6 +177,24 @@ def _unused_instead(node: StatementNode, known: Known) -> Iterator[tuple[Role, i
         for part in sorted(parts, key=lambda n: n.span):
             same = {id(n): Name(name, span=n.span) for n in nodes(value) if n == part}
             yield "operand", 2, replace(node, value=cast(Any, replaced(value, same)))
+
+
+def _unread_tensors(node: StatementNode, known: Known) -> Iterator[tuple[Role, int, StatementNode]]:
+    """An element of a tensor that is never read, for a number or beside another element."""
+    if not known.unread:
+        return
+    found = list(nodes(node))
+    where = dict.fromkeys(n.subscripts for n in found if isinstance(n, Subscripted))
+    for name in known.unread:
+        for subscripts in where:
+            element = Subscripted(Name(name), subscripts, span=node.span)
+            for part in found:
+                if isinstance(part, Float | Integer):
+                    yield "operand", 2, cast(StatementNode, replaced(node, {id(part): element}))
+                elif isinstance(part, Subscripted) and part is not getattr(node, "target", None):
+                    for op in "*+-/":
+                        both = Infix(op, part, element, span=part.span)
+                        yield "operand", 2, cast(StatementNode, replaced(node, {id(part): both}))
 
 
 def replaced(node: Node, others: Mapping[int, Node]) -> Node:
