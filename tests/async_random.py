@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.async_clusters import random_exchange, random_multicast
-from tests.async_handover import random_named, random_ring
+from tests.async_named import random_named
 from tests.async_phases import random_phases
+from tests.async_rings import random_ring
 from tests.async_streams import random_boxes, random_plain
 from tests.async_text import Kernel
 
