@@ -61,9 +61,10 @@ def choose_constants(
     if len(sides) == TILE_SIDES and not base.grid.problem and dot_shapes(base):
         others = {**fixed, **{n: v for n, v in chosen.items() if n not in [r.name for r in sides]}}
         values = {r.name: _fitting(r, extents) for r in sides}
+        slices = {r.name: _slices(r, extents) for r in roles if not r.extents}
         if any(_thin(r, extents) for r in sides):  # bytes decide then, so how much a slice brings
-            values |= {r.name: _slices(r, extents) for r in roles if not r.extents}
-        best = choose_tile(typed, others, values, extents, target, sms_of(target))
+            values |= slices
+        best = choose_tile(typed, others, values, slices, extents, target, sms_of(target))
         return chosen | {
             n: v for n, v in best.items() if n in chosen or (n in CHOICES and n not in fixed)
         }

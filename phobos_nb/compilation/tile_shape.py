@@ -11,8 +11,10 @@ Every pair of values that the promises allow is estimated, the least time wins:
 * with SPLIT_K = S the tiles are S times as many and their loops 1 / S as long; their sums are written,
   read back and added by a second launch. Only a gain of a fifth counts, the rest is error;
 * operands arrive no faster than what a CTA has under way in a memory latency;
+* with K_GROUPS = G a thread has G times the sums, as of a larger tile, and the sums of the groups go
+  through shared memory once; their slices are G times as deep, so that each has as many k-steps;
 * a CTA with a few rows or columns left takes the part of a tile's time that Note [Thin edges] of
-  lower/edges.py makes it take;
+  lower/edges.py makes it take, on SMs that the others leave idle as far as there are any;
 * where an extent is below the tile, the tile is cut, see Note [Thin extents] of lower/crop.py; then the
   slice is chosen with the tile, and a single row or column goes by Note [Products with a vector].
 
@@ -34,9 +36,10 @@ from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import Call, TypedKernel
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-from phobos_nb.lower.choices import CHOICES, EDGE, SPLIT
+from phobos_nb.lower.choices import CHOICES, EDGE, K_GROUPS, SPLIT
 from phobos_nb.lower.edge_rules import edges_of
 from phobos_nb.lower.gemm_plan import WIDEST, DotShape, estimate, resident_ctas
+from phobos_nb.lower.layouts import WARP
 from phobos_nb.lower.loop_form import DEEPEST
 from phobos_nb.target import Target
 
@@ -75,6 +78,15 @@ UNDER_WAY = 2
 LAUNCH = 5000
 """Cycles that a launch behind another one costs at least, estimated."""
 
+GROUPS = (2, 4, 8)
+"""Numbers of groups of warps that are tried."""
+
+GROUP_STEPS = (4, 8)
+"""K-steps of a group in a slice."""
+
+SHARED_RATE = 64.0
+"""Bytes per cycle in which the sums of groups go to shared memory and come back: half the peak."""
+
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Numbers of parts that are tried."""
 
@@ -104,17 +116,19 @@ def choose_tile(
     typed: Typed,
     fixed: Mapping[str, int],
     values: Mapping[str, Sequence[int]],
+    slices: Mapping[str, Sequence[int]],
     extents: Mapping[str, int],
     target: Target,
     sms: int,
 ) -> dict[str, int]:
-    """The pair of values with the least estimated time, and SPLIT_K where it is not 1.
+    """The pair of values with the least estimated time, and SPLIT_K and K_GROUPS where not 1.
 
-    Where two are equal, the one with the longer slice, then the one that reads the least operands.
+    values: to choose from. slices: depths of slices that groups of warps may have. Where two are equal,
+    the one with the longer slice, then the one that reads the least operands.
     """
     splits = SPLITS if SPLIT not in fixed else (fixed[SPLIT],)
     best, least = dict(fixed), (math.inf, 0, 0)
-    for found in _candidates(fixed, values):
+    for found in (*_candidates(fixed, values), *_grouped(fixed, {**values, **slices})):
         found = _by_extents(typed, found, extents) | found
         problem = _problem(typed, found, extents, target, sms)
         for parts in splits if problem else ():
@@ -127,6 +141,13 @@ def choose_tile(
                 if isinstance(problem, VectorProduct):
                     best = {SLICES: problem.at_once(parts), **best}
     return best
+
+
+def _grouped(fixed: Mapping[str, int], values: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
+    """The candidates in which groups of warps share the k-steps; none where the caller fixed that."""
+    for groups in GROUPS if K_GROUPS not in fixed else ():
+        for found in _candidates(fixed, values):
+            yield {**found, K_GROUPS: groups}
 
 
 def _by_extents(typed: Typed, found: Mapping[str, int], extents: Mapping[str, int]) -> dict[str, int]:
@@ -179,38 +200,56 @@ def _problem(
         kernel = typed(_author(constants))
     except PhobosError:  # these values do not go together
         return None
-    thin = kernel.grid.thin(constants)
+    thin, groups = kernel.grid.thin(constants), constants.get(K_GROUPS, 1)
     dots, threads = [_cut(d, kernel, thin) for d in dot_shapes(kernel)], kernel.threads
     narrow = _narrow(kernel, dots, extents)
-    if constants.get("DIRECT", 1) and all(1 in (d.rows, d.columns) for d in dots):
+    if groups > 1 and not _can_group(dots, threads, groups):
+        return None
+    if groups == 1 and constants.get("DIRECT", 1) and all(1 in (d.rows, d.columns) for d in dots):
         return _vector_product(kernel, dots, extents, target, sms, narrow=narrow)
-    tile = estimate(dots, threads, target, narrow=narrow)
+    tile = estimate(dots, threads, target, narrow=narrow, groups=groups)
     if tile.sums > target.registers_per_thread:
         return None
     across = kernel.grid.shape(extents)
     unique = _steps(kernel, extents) * sum(
         (across[0] * d.rows * _pieces(d) + across[1] * d.columns) * d.operand_bytes for d in dots
     )
+    result = sum(d.rows * d.columns * d.sum_bytes for d in dots)
+    staged = sum(DEEPEST * _slice_bytes(d) for d in dots)
+    edges = _edges(kernel, constants, extents, target, tile.cycles, narrow=narrow)
     return _Problem(
         tiles=math.prod(across),
-        saved=_saved(kernel, constants, extents, target, tile.cycles, narrow=narrow),
+        edges=edges,
+        group_bytes=groups * result if groups > 1 else 0,
         slices=-(-_steps(kernel, extents) // dots[0].depth),
         depth=dots[0].depth,
         step_cycles=tile.cycles,
-        result_bytes=sum(d.rows * d.columns * d.sum_bytes for d in dots),
+        result_bytes=result,
         operand_bytes=sum(map(_slice_bytes, dots)),
         unique_bytes=unique,
         near=unique <= _l2_bytes(target),
         resident=min(
             resident_ctas(tile.registers, threads, target),
-            max(1, target.shared_per_sm // sum(DEEPEST * _slice_bytes(d) for d in dots)),
+            max(1, target.shared_per_sm // max(staged, groups * result)),
         ),
         sms=sms,
         bandwidth=_bytes_per_cycle(target, sms),
     )
 
 
-def _saved(
+def _can_group(dots: Sequence[DotShape], threads: int, groups: int) -> bool:
+    """Whether groups of warps can share the k-steps, see Note [K groups] of lower/k_groups.py."""
+    if threads % (WARP * groups):
+        return False
+    return all(
+        d.depth % groups == 0
+        and d.depth // groups in GROUP_STEPS
+        and d.rows * d.columns >= threads // groups
+        for d in dots
+    )
+
+
+def _edges(
     kernel: TypedKernel,
     constants: Mapping[str, int],
     extents: Mapping[str, int],
@@ -218,14 +257,19 @@ def _saved(
     whole: float,
     *,
     narrow: bool,
-) -> float:
-    """Tiles' worth of time that EDGE_X and EDGE_Y save; `whole`: cycles of a k-step of a tile."""
-    saved, across = 0.0, kernel.grid.shape(extents)
+) -> tuple[tuple[int, float], ...]:
+    """CTAs with code of their own and the part of a tile's time that each takes.
+
+    whole: cycles of a k-step of a tile. Slices arrive no faster for being small.
+    """
+    found: list[tuple[int, float]] = []
+    across, groups = kernel.grid.shape(extents), constants.get(K_GROUPS, 1)
     for number, edge in enumerate(edges_of(kernel.grid, constants)):
         dots = [_cut(d, kernel, {edge.symbol: edge.most}) for d in dot_shapes(kernel)]
-        part = estimate(dots, kernel.threads, target, narrow=narrow).cycles / whole
-        saved += (1 - part) * (across[1 - edge.axis] - number)
-    return saved
+        cycles = estimate(dots, kernel.threads, target, narrow=narrow, groups=groups).cycles
+        least = LATENCY / UNDER_WAY / dots[0].depth
+        found.append((across[1 - edge.axis] - number, min(1.0, max(cycles, least) / whole)))
+    return tuple(found)
 
 
 def _pieces(dot: DotShape) -> float:
@@ -253,12 +297,14 @@ def _cut(dot: DotShape, kernel: TypedKernel, thin: Mapping[str, int]) -> DotShap
 class _Problem:
     """What decides the time of a tile: its count, its loop, its bytes; bandwidth is DRAM's per SM.
 
-    saved: tiles' worth of time that thin edges do not take. unique_bytes: of all operands, each once.
-    near: whether those stay in L2 from call to call.
+    edges: of the tiles, those with code of their own, and the part of a tile's time that each takes.
+    group_bytes: sums that groups of warps leave in shared memory. unique_bytes: of all operands, each
+    once. near: whether those stay in L2 from call to call.
     """
 
     tiles: int
-    saved: float
+    edges: tuple[tuple[int, float], ...]
+    group_bytes: int
     slices: int
     depth: int
     step_cycles: float
@@ -276,20 +322,30 @@ class _Problem:
             return math.inf
         if self.tiles == 0:  # an extent is 0: every tile does as well
             return 0.0
-        ctas = math.ceil((self.tiles * parts if parts > 1 else self.tiles - self.saved) / self.sms)
+        ctas = math.ceil(self.tiles * parts / self.sms) if parts > 1 else self._rounds()
         slices = -(-self.slices // parts)
         operands = self._operands(ctas, slices)
         multiply = max(ctas * slices * self.depth * self.step_cycles, operands)
+        multiply += ctas * 2 * self.group_bytes / SHARED_RATE
         written = self.result_bytes if parts > 1 else 2 * self.result_bytes
         memory = ctas * written / self.bandwidth
         memory += 0 if self.near else START / min(ctas, self.resident)
-        if self.resident == 1 or ctas == 1:
+        if self.resident == 1 or ctas <= 1:
             total = multiply + memory
         else:
             total = max(multiply, memory) + min(multiply, memory) / ctas
         return total if parts == 1 else SPLIT_MUST_GAIN * (total + self._finish(parts))
 
-    def _operands(self, ctas: int, slices: int) -> float:
+    def _rounds(self) -> float:
+        """Tiles' worth of time of the busiest SM: edges fill what whole tiles leave idle."""
+        whole = self.tiles - sum(count for count, _ in self.edges)
+        rounds = math.ceil(whole / self.sms)
+        work = sum(count * part for count, part in self.edges) - (rounds * self.sms - whole)
+        if work <= 0:
+            return max(rounds, max((part for _, part in self.edges), default=0.0))
+        return rounds + max(work / self.sms, min(part for _, part in self.edges))
+
+    def _operands(self, ctas: float, slices: int) -> float:
         """Cycles in which the operands of the busiest SM arrive."""
         all_bytes = self.tiles * self.slices * self.operand_bytes
         afar = 0.0 if self.near else min(1.0, self.unique_bytes / all_bytes)

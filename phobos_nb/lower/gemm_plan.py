@@ -202,23 +202,26 @@ class Estimate:
     registers: int
 
 
-def estimate(shapes: Sequence[DotShape], threads: int, target: Target, *, narrow: bool) -> Estimate:
+def estimate(
+    shapes: Sequence[DotShape], threads: int, target: Target, *, narrow: bool, groups: int = 1
+) -> Estimate:
     """The cost of one k-step of all dots; `narrow`: no copy moves more than one element.
 
+    groups: of warps that share the k-steps, see Note [K groups] of k_groups.py.
     Multiply-adds and wavefronts overlap, not wholly; copies come on top, A's by single elements since
     they transpose. Fitted to an H200: f32 tiles of 128 x 256, 256 x 128, 64 x 256, 64 x 128, 128 x 64
     and 64 x 64 on 256 threads reached 52.9, 50.2, 52.5, 45.2, 41.1 and 31.4 TFLOP/s, in ratios 1, 0.95,
     0.99, 0.85, 0.78, 0.59; this gives 1, 0.96, 0.93, 0.81, 0.75, 0.59.
     """
-    warps = threads // WARP
+    own = threads // groups
     cycles, sums, registers = 0.0, 0, 0
     for shape in shapes:
-        grid = best_grid(shape, threads)
+        grid = best_grid(share(shape, groups), own)
         slots = _slots(shape, grid)
         sums += math.prod(slots) * shape.sum_bytes // WORD
         registers += registers_per_thread(shape, slots, threads)
-        multiply = math.prod(slots) * threads / target.fma["f32"]
-        waves = _load_wavefronts(shape, grid) * warps
+        multiply = math.prod(slots) * own / target.fma["f32"]
+        waves = _load_wavefronts(shape, grid) * (own // WARP)
         wide = 1 if narrow else max(1, WIDEST // shape.operand_bytes)
         copies = (shape.rows + shape.columns / wide) / WARP
         cycles += (multiply**OVERLAP + waves**OVERLAP) ** (1 / OVERLAP) + COPY_CYCLES * copies
