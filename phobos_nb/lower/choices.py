@@ -14,6 +14,9 @@ SPLIT = "SPLIT_K"
 K_GROUPS = "K_GROUPS"
 """How many groups of a CTA's warps share the k-steps of a slice, see Note [K groups] of k_groups.py."""
 
+SPREAD = "SPREAD"
+"""Whether sums change hands behind their loop even where they are of one group."""
+
 MOST_PARTS = 4096
 """Of SPLIT_K: a CTA of every tile writes its sums for each. At the largest tile, 256 x 256 of f32, that
 is a gigabyte a tile; grids may be 65,535 high."""
@@ -52,6 +55,7 @@ CHOICES: Mapping[str, str] = {
     "DIRECT": "1, the default: products with a vector run without shared memory; 0: as all others.",
     SPLIT: "CTAs that share the k loop of a tile; a second launch adds their sums. 1 is no sharing.",
     K_GROUPS: "Groups of a CTA's warps that share the k-steps of a slice and add their sums at the end.",
+    SPREAD: "1: sums go through shared memory behind the k loop and are stored by whole rows; 0: not.",
     "ORDER": f"Order of the multiply-adds of a k-step: {_numbered(ORDERS)}.",
     "ADDRESS": f"Global addresses in a pipelined loop: {_numbered(ADDRESSES)}.",
     "GUARD": f"Copies past the last k-slice: {_numbered(GUARDS)}.",
@@ -64,6 +68,7 @@ FROM_ZERO = frozenset(("PAD_A", "PAD_B", "GROUP", *BY_EXTENTS))
 
 NUMBERED: Mapping[str, int] = {
     "DIRECT": 2,
+    SPREAD: 2,
     "ORDER": len(ORDERS),
     "ADDRESS": len(ADDRESSES),
     "GUARD": len(GUARDS),

@@ -9,6 +9,10 @@ their sums in shared memory and all threads add them, in the order of the groups
 It pays where a tile is small for its threads: 64 x 128 on 256 threads is 8 x 4 sums a thread, where
 loads of fragments take as many cycles as multiply-adds; in two groups it is 8 x 8, in four 16 x 8.
 
+With SPREAD = 1 a single group does the same: a thread owns scattered squares of the result while it
+multiplies, but where rows do not start at multiples of 16 bytes its stores would be of single elements
+far apart; the threads that take the sums from shared memory lie side by side along rows.
+
 The accumulator of such a loop is a stack of G tiles, [G * M, N]; group g holds rows g * M to
 (g + 1) * M.
 """
@@ -30,7 +34,7 @@ from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower.accumulating import does_more
 from phobos_nb.lower.assign_layouts import dot_shape
-from phobos_nb.lower.choices import K_GROUPS
+from phobos_nb.lower.choices import K_GROUPS, SPREAD
 from phobos_nb.lower.gemm_plan import choose, share
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, shape
 from phobos_nb.lower.layouts import WARP
@@ -43,7 +47,7 @@ PADDING = 4096
 
 @dataclass(frozen=True)
 class Grouped:
-    """What became of a loop: its line, its groups, and why there is one where more were asked for."""
+    """What became of a loop: its line, the groups asked for, and why there are none ("": there are)."""
 
     line: int
     groups: int
@@ -51,9 +55,9 @@ class Grouped:
 
 
 def group_loops(kernel: KernelOp, target: Target, constants: Mapping[str, int]) -> tuple[Grouped, ...]:
-    """Rewrite the eligible loops in place, where K_GROUPS asks for it."""
+    """Rewrite the eligible loops in place, where K_GROUPS or SPREAD asks for it."""
     groups = constants.get(K_GROUPS, 1)
-    if groups <= 1:
+    if groups <= 1 and not constants.get(SPREAD, 0):
         return ()
     found: list[Grouped] = []
     for loop in [op for op in kernel.body.walk() if isinstance(op, scf.ForOp)]:
@@ -63,7 +67,7 @@ def group_loops(kernel: KernelOp, target: Target, constants: Mapping[str, int]) 
             if not reason:
                 _rewrite(loop, dots, groups)
             place = place_of(loop)
-            found.append(Grouped(place.line if place else 0, 1 if reason else groups, reason))
+            found.append(Grouped(place.line if place else 0, groups, reason))
     return tuple(found)
 
 

@@ -91,10 +91,11 @@ def note_split(split: Split | None, reason: str, diagnostics: Diagnostics, span:
 
 
 def note_groups(grouped: Iterable[Grouped], diagnostics: Diagnostics, span: Span | None) -> None:
-    """Note PH517 where K_GROUPS asks for groups that a loop cannot have."""
+    """Note PH517 where K_GROUPS or SPREAD asks for what a loop cannot have."""
     for loop in grouped:
         if loop.reason:
-            message = f"line {loop.line}: no groups of warps share the k-steps: {loop.reason}"
+            what = "no groups of warps share the k-steps" if loop.groups > 1 else "sums are not spread"
+            message = f"line {loop.line}: {what}: {loop.reason}"
             diagnostics.note("PH517", message, span, stage="lower")
 
 

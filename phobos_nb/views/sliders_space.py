@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.tile_shape import dot_shapes
 from phobos_nb.diagnostics import PhobosError
-from phobos_nb.lower.choices import CHOICES, K_GROUPS, SPLIT
+from phobos_nb.lower.choices import CHOICES, K_GROUPS, SPLIT, SPREAD
 from phobos_nb.lower.loop_form import ADDRESSES, GUARDS, ORDERS, RINGS
 from phobos_nb.target import Target
 from phobos_nb.tune.compile_job import reasons
@@ -44,6 +44,7 @@ OWN_VALUES: Mapping[str, tuple[int, ...]] = {
     "DIRECT": (0, 1),
     SPLIT: (1, 2, 4, 8, 16),
     K_GROUPS: (1, 2, 4, 8),
+    SPREAD: (0, 1),
     **{name: tuple(range(len(values))) for name, values in NAMED.items()},
 }
 """The places of the compiler's own choices where the caller gives none; each after `AUTO`.

@@ -100,6 +100,22 @@ def test_groups_read_less_from_shared_memory():
     assert loads[1] < 0.7 * loads[0]
 
 
+@pytest.mark.parametrize("constants", [{}, {"SPLIT_K": 3}, {"EDGE_X": 8, "EDGE_Y": 8}, {"STAGES": 4}])
+def test_spread_sums_are_the_same(constants):
+    """SPREAD moves sums between threads and changes none of their bits."""
+    tile = {"TILE_M": 64, "TILE_N": 64, "TILE_K": 8} | constants
+    agrees(gemm(**tile, SPREAD=1), (70, 131, 50))
+    rng = np.random.default_rng(1)
+    a, b, c = (rng.standard_normal(s, dtype=np.float32) for s in ((70, 51), (51, 131), (70, 131)))
+    found = [gemm(**tile, SPREAD=s).simulate(a, b, c, 0.5, 2.0) for s in (0, 1)]
+    assert np.array_equal(found[0].outputs["C"], found[1].outputs["C"])
+    sectors = [
+        sum(x.sectors or 0 for x in r.accesses if x.kind == "store" and x.space == "global")
+        for r in found
+    ]
+    assert "SPLIT_K" in constants or sectors[1] < 0.5 * sectors[0]
+
+
 @pytest.mark.parametrize(
     ("constants", "reason"),
     [
