@@ -31,12 +31,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from phobos_nb.compilation.only_sums import DOTS, only_adds
 from phobos_nb.compilation.thin_shape import LONG_ROW, VectorProduct, bounds, edges
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.typed import Call, TypedKernel
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-from phobos_nb.lower.choices import CHOICES, EDGE, K_GROUPS, SPLIT
+from phobos_nb.lower.choices import CHOICES, EDGE, K_GROUPS, SPLIT, SPREAD
 from phobos_nb.lower.edge_rules import edges_of
 from phobos_nb.lower.gemm_plan import WIDEST, DotShape, estimate, resident_ctas
 from phobos_nb.lower.layouts import WARP
@@ -44,8 +45,6 @@ from phobos_nb.lower.loop_form import DEEPEST
 from phobos_nb.target import Target
 
 SLICES = "SLICES"
-
-DOTS = ("dot", "dot_t")
 
 BYTES_PER_CYCLE = 16.0
 """Of one SM, where the target names no card."""
@@ -86,6 +85,10 @@ GROUP_STEPS = (4, 8)
 
 SHARED_RATE = 64.0
 """Bytes per cycle in which the sums of groups go to shared memory and come back: half the peak."""
+
+SCATTERED = 2.5
+"""What the result costs more where threads store single elements far apart, see SPREAD in
+lower/k_groups.py."""
 
 SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Numbers of parts that are tried."""
@@ -128,7 +131,7 @@ def choose_tile(
     """
     splits = SPLITS if SPLIT not in fixed else (fixed[SPLIT],)
     best, least = dict(fixed), (math.inf, 0, 0)
-    for found in (*_candidates(fixed, values), *_grouped(fixed, {**values, **slices})):
+    for found in (*_candidates(fixed, values), *_moved(fixed, values, slices)):
         found = _by_extents(typed, found, extents) | found
         problem = _problem(typed, found, extents, target, sms)
         for parts in splits if problem else ():
@@ -143,10 +146,16 @@ def choose_tile(
     return best
 
 
-def _grouped(fixed: Mapping[str, int], values: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
-    """The candidates in which groups of warps share the k-steps; none where the caller fixed that."""
-    for groups in GROUPS if K_GROUPS not in fixed else ():
-        for found in _candidates(fixed, values):
+def _moved(
+    fixed: Mapping[str, int], values: Mapping[str, Sequence[int]], slices: Mapping[str, Sequence[int]]
+) -> Iterator[dict[str, int]]:
+    """The candidates whose sums change hands behind the loop; none where the caller fixed that."""
+    if K_GROUPS in fixed or SPREAD in fixed:
+        return
+    for found in _candidates(fixed, values):
+        yield {**found, SPREAD: 1}
+    for groups in GROUPS:
+        for found in _candidates(fixed, {**values, **slices}):
             yield {**found, K_GROUPS: groups}
 
 
@@ -203,7 +212,8 @@ def _problem(
     thin, groups = kernel.grid.thin(constants), constants.get(K_GROUPS, 1)
     dots, threads = [_cut(d, kernel, thin) for d in dot_shapes(kernel)], kernel.threads
     narrow = _narrow(kernel, dots, extents)
-    if groups > 1 and not _can_group(dots, threads, groups):
+    moves = groups > 1 or constants.get(SPREAD, 0) == 1
+    if moves and not (only_adds(kernel) and _can_group(dots, threads, groups)):
         return None
     if groups == 1 and constants.get("DIRECT", 1) and all(1 in (d.rows, d.columns) for d in dots):
         return _vector_product(kernel, dots, extents, target, sms, narrow=narrow)
@@ -220,7 +230,8 @@ def _problem(
     return _Problem(
         tiles=math.prod(across),
         edges=edges,
-        group_bytes=groups * result if groups > 1 else 0,
+        moved_bytes=groups * result if moves else 0,
+        result_cost=SCATTERED if narrow and not moves else 1.0,
         slices=-(-_steps(kernel, extents) // dots[0].depth),
         depth=dots[0].depth,
         step_cycles=tile.cycles,
@@ -243,7 +254,7 @@ def _can_group(dots: Sequence[DotShape], threads: int, groups: int) -> bool:
         return False
     return all(
         d.depth % groups == 0
-        and d.depth // groups in GROUP_STEPS
+        and (groups == 1 or d.depth // groups in GROUP_STEPS)
         and d.rows * d.columns >= threads // groups
         for d in dots
     )
@@ -298,13 +309,15 @@ class _Problem:
     """What decides the time of a tile: its count, its loop, its bytes; bandwidth is DRAM's per SM.
 
     edges: of the tiles, those with code of their own, and the part of a tile's time that each takes.
-    group_bytes: sums that groups of warps leave in shared memory. unique_bytes: of all operands, each
-    once. near: whether those stay in L2 from call to call.
+    moved_bytes: sums that change hands in shared memory. result_cost: of a byte of the result, against
+    one of whole rows. unique_bytes: of all operands, each once. near: whether those stay in L2 from call
+    to call.
     """
 
     tiles: int
     edges: tuple[tuple[int, float], ...]
-    group_bytes: int
+    moved_bytes: int
+    result_cost: float
     slices: int
     depth: int
     step_cycles: float
@@ -326,9 +339,10 @@ class _Problem:
         slices = -(-self.slices // parts)
         operands = self._operands(ctas, slices)
         multiply = max(ctas * slices * self.depth * self.step_cycles, operands)
-        multiply += ctas * 2 * self.group_bytes / SHARED_RATE
+        multiply += ctas * 2 * self.moved_bytes / SHARED_RATE
         written = self.result_bytes if parts > 1 else 2 * self.result_bytes
         memory = ctas * written / self.bandwidth
+        memory *= self.result_cost if parts == 1 else 1.0  # parts lie as threads hold them
         memory += 0 if self.near else START / min(ctas, self.resident)
         if self.resident == 1 or ctas <= 1:
             total = multiply + memory

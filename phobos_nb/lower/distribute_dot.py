@@ -126,9 +126,10 @@ def distribute_add_groups(state: ThreadState, op: staged.AddGroupsOp) -> None:
     b, held, type_ = state.b, state.get(op.source), state.type_of(op.result)
     rows, groups = type_.get_shape()[0], op.groups.value.data
     parts = [b.extract_rows(held, g * rows, (g + 1) * rows) for g in range(groups)]
+    add = b.addf if is_float(type_.element_type) else b.addi
     total = parts[0]
     for part in parts[1:]:
-        total = b.addf(total, part)
+        total = add(total, part)
     state.values[op.result] = total
 
 

@@ -24,17 +24,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, f32, f64, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import Rewriter
 
 from phobos_nb.ir.builder import Builder
 from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.shapes import is_float
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower.accumulating import does_more
 from phobos_nb.lower.assign_layouts import dot_shape
 from phobos_nb.lower.choices import K_GROUPS, SPREAD
+from phobos_nb.lower.distribute_dot import sum_type
 from phobos_nb.lower.gemm_plan import choose, share
 from phobos_nb.lower.layout_types import byte_width, element, is_tile, shape
 from phobos_nb.lower.layouts import WARP
@@ -85,8 +87,8 @@ def _obstacle(
     if does_more(loop, several=True):
         return does_more(loop, several=True)
     for dot in dots:
-        if element(dot.acc) not in (f32, f64) or element(dot.acc) != _sums(element(dot.a)):
-            return "the sums are not in f32 or f64 as they are made"
+        if element(dot.acc) != sum_type(element(dot.a)):
+            return "the sums are narrower than they are made"
         if dot.extents[2] % groups:
             return f"a slice of {dot.extents[2]} k-steps is not {groups} times as long as another"
         own = share(dot_shape(dot), groups)
@@ -97,10 +99,6 @@ def _obstacle(
     if stack + PADDING > target.shared_per_cta_optin:
         return f"their sums take {stack} bytes of shared memory, {target.name} has too little"
     return ""
-
-
-def _sums(operand: Attribute) -> Attribute:
-    return f64 if operand == f64 else f32
 
 
 def _rewrite(loop: scf.ForOp, dots: list[tile.DotOp], groups: int) -> None:
@@ -119,7 +117,7 @@ def _rewrite(loop: scf.ForOp, dots: list[tile.DotOp], groups: int) -> None:
         users = list(stack.uses)
         with behind.located(loop.location):
             added = behind.value(tile.AddGroupsOp(stack, groups))
-            total = behind.addf(start, added)
+            total = (behind.addf if is_float(element(start)) else behind.addi)(start, added)
         added.name_hint = total.name_hint = stack.name_hint
         for use in users:
             use.operation.operands[use.index] = total

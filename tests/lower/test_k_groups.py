@@ -75,6 +75,32 @@ kernel two(A: tensor<f32>[M, K], B: tensor<f32>[K, N], C: tensor<f32>[M, N]) {
     assert np.abs(result.outputs["C"] - (c + a.astype(np.float64) @ b)).max() < 1e-4
 
 
+@pytest.mark.parametrize(("dtype", "kind"), [("i8", np.int8), ("f16", np.float16), ("f64", np.float64)])
+def test_other_dtypes_are_grouped_too(dtype, kind):
+    """Integers are added as integers, halves in f32, doubles in f64."""
+    wide = {"i8": "i32", "f16": "f32", "f64": "f64"}[dtype]
+    text = f"""
+@launch(128)
+kernel mm(A: tensor<{dtype}>[M, K], B: tensor<{dtype}>[K, N], C: tensor<{wide}>[M, N]) {{
+  var acc: tile<{wide}>[32, 32] = 0
+  for k in range(0, K, 32) {{
+    acc += dot(A[ctx.block.x * 32 :+ 32, k :+ 32], B[k :+ 32, ctx.block.y * 32 :+ 32])
+  }}
+  C[ctx.block.x * 32 :+ 32, ctx.block.y * 32 :+ 32] = acc
+}}
+"""
+    kernel = ph.compile(text, name="cell", chip="sm_80", K_GROUPS=4).mm
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(-9, 9, s).astype(kind) for s in ((40, 70), (70, 33)))
+    c = np.zeros((40, 33), {"i32": np.int32, "f32": np.float32, "f64": np.float64}[wide])
+    result = kernel.simulate(a, b, c)
+    assert result.clean
+    assert np.array_equal(
+        result.outputs["C"], (a.astype(np.float64) @ b.astype(np.float64)).astype(c.dtype)
+    )
+    assert not [n for n in kernel.compile().notes if n.code == "PH517"]
+
+
 def test_every_barrier_is_needed():
     """Without any of the kept barriers, the one between groups and their sum too, there is a race."""
     kernel = gemm(TILE_M=32, TILE_N=64, TILE_K=16, K_GROUPS=2)
