@@ -77,11 +77,26 @@ UNDER_WAY = 2
 LAUNCH = 5000
 """Cycles that a launch behind another one costs at least, estimated."""
 
-GROUPS = (2, 4, 8)
-"""Numbers of groups of warps that are tried."""
+GROUPS: Mapping[int, float] = {2: 1.1, 4: 1.02, 8: 1.0}
+"""Numbers of groups of warps that are tried, and what their multiply-adds cost beyond the estimate:
+fitted to 299 configurations of 35 products on an H200."""
+
+GROUPS_AFAR = 1.07
+"""The same where the operands are larger than L2: at 3072 cubed 64 x 128 in four groups took 1278 us,
+64 x 256 1236, at 1024 cubed 47.7 and 62."""
 
 GROUP_STEPS = (4, 8)
 """K-steps of a group in a slice."""
+
+GROUP_SLICE = 16
+"""K-steps of the shortest slice that is shared: at 1024 cubed one of 8 in two groups took 51.9 us, one
+of 16 49.7."""
+
+MOST_SPREAD = 64
+"""Sums a thread that SPREAD moves at once: 128 spilled at 4097 cubed and lost 6 %."""
+
+ROUND = 2000
+"""Cycles in which a CTA waits for its first slice and its old result, shared by the CTAs of an SM."""
 
 SHARED_RATE = 64.0
 """Bytes per cycle in which the sums of groups go to shared memory and come back: half the peak."""
@@ -127,7 +142,8 @@ def choose_tile(
     """The pair of values with the least estimated time, and SPLIT_K and K_GROUPS where not 1.
 
     values: to choose from. slices: depths of slices that groups of warps may have. Where two are equal,
-    the one with the longer slice, then the one that reads the least operands.
+    the one with the longer slice (with groups the shorter: at 1024 cubed one of 16 took 47.7 us, one of
+    32 50.9), then the one that reads the least operands.
     """
     splits = SPLITS if SPLIT not in fixed else (fixed[SPLIT],)
     best, least = dict(fixed), (math.inf, 0, 0)
@@ -136,7 +152,9 @@ def choose_tile(
         problem = _problem(typed, found, extents, target, sms)
         for parts in splits if problem else ():
             assert problem is not None
-            cost = problem.cycles(parts), -problem.depth, sum(found[name] for name in values)
+            shared = isinstance(problem, _Problem) and problem.groups > 1
+            deep = problem.depth if shared else -problem.depth
+            cost = problem.cycles(parts), deep, sum(found[name] for name in values)
             if cost < least:
                 least, best = cost, found
                 if parts > 1:
@@ -218,7 +236,7 @@ def _problem(
     if groups == 1 and constants.get("DIRECT", 1) and all(1 in (d.rows, d.columns) for d in dots):
         return _vector_product(kernel, dots, extents, target, sms, narrow=narrow)
     tile = estimate(dots, threads, target, narrow=narrow, groups=groups)
-    if tile.sums > target.registers_per_thread:
+    if tile.sums > target.registers_per_thread or (moves and tile.sums > MOST_SPREAD * groups):
         return None
     across = kernel.grid.shape(extents)
     unique = _steps(kernel, extents) * sum(
@@ -231,6 +249,7 @@ def _problem(
         tiles=math.prod(across),
         edges=edges,
         moved_bytes=groups * result if moves else 0,
+        groups=groups,
         result_cost=SCATTERED if narrow and not moves else 1.0,
         slices=-(-_steps(kernel, extents) // dots[0].depth),
         depth=dots[0].depth,
@@ -254,7 +273,7 @@ def _can_group(dots: Sequence[DotShape], threads: int, groups: int) -> bool:
         return False
     return all(
         d.depth % groups == 0
-        and (groups == 1 or d.depth // groups in GROUP_STEPS)
+        and (groups == 1 or (d.depth >= GROUP_SLICE and d.depth // groups in GROUP_STEPS))
         and d.rows * d.columns >= threads // groups
         for d in dots
     )
@@ -318,6 +337,7 @@ class _Problem:
     edges: tuple[tuple[int, float], ...]
     moved_bytes: int
     result_cost: float
+    groups: int
     slices: int
     depth: int
     step_cycles: float
@@ -338,7 +358,7 @@ class _Problem:
         ctas = math.ceil(self.tiles * parts / self.sms) if parts > 1 else self._rounds()
         slices = -(-self.slices // parts)
         operands = self._operands(ctas, slices)
-        multiply = max(ctas * slices * self.depth * self.step_cycles, operands)
+        multiply = max(ctas * slices * self.depth * self.step_cycles * self._groups_cost(), operands)
         multiply += ctas * 2 * self.moved_bytes / SHARED_RATE
         written = self.result_bytes if parts > 1 else 2 * self.result_bytes
         memory = ctas * written / self.bandwidth
@@ -348,7 +368,14 @@ class _Problem:
             total = multiply + memory
         else:
             total = max(multiply, memory) + min(multiply, memory) / ctas
+        total += ROUND * ctas / max(1, min(ctas, self.resident))
         return total if parts == 1 else SPLIT_MUST_GAIN * (total + self._finish(parts))
+
+    def _groups_cost(self) -> float:
+        """What multiply-adds take of their estimate."""
+        if self.groups == 1:
+            return 1.0
+        return GROUPS.get(self.groups, 1.0) * (1.0 if self.near else GROUPS_AFAR)
 
     def _rounds(self) -> float:
         """Tiles' worth of time of the busiest SM: edges fill what whole tiles leave idle."""
