@@ -35,7 +35,7 @@ from phobos_nb.views.sliders_space import parameters, why_not
 from phobos_nb.views.sliders_worker import DroppableWorker, DroppedError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SIZE = {"M": 256, "N": 256, "K": 64}
+SIZE = {"M": 256, "N": 256, "K": 24}
 HALF_A_MINUTE = 30.0
 LONG = 120.0
 
@@ -127,13 +127,13 @@ def test_refusals_are_those_of_a_search() -> None:
 
 
 def test_a_broken_promise_refuses_a_place() -> None:
-    """K = 64 is no multiple of 48 where TILE_K offers it: greyed with tune's words, and why."""
+    """K = 24 is no multiple of 48 where TILE_K offers it: greyed with tune's words, and why."""
     kernel = gemm()
     _, values, made = call_values(kernel, (), SIZE)
     found = Sliders(kernel, values, made=made, choices={"TILE_K": [8, 48]})
     places = next(s for s in found.view.sliders if s.name == "TILE_K").places
     assert [p.reason for p in places] == [
-        "", "K = 64 is not a multiple of 48, which @aligned promises",
+        "", "K = 24 is not a multiple of 48, which @aligned promises",
     ]  # fmt: skip
     found.close()
 
@@ -153,7 +153,7 @@ def test_the_first_view_has_what_the_call_compiles_to(sliders: Sliders) -> None:
     assert view.shown.memory is not None
     assert any("pipelined" in n.text for n in view.shown.notes)
     assert view.roofline is not None
-    assert view.roofline.points[-1].flops["f32 fma"] == 2 * 256 * 256 * 64
+    assert view.roofline.points[-1].flops["f32 fma"] == 2 * 256 * 256 * 24
     assert view.timing.ms is None
     assert "not on a GPU" in view.timing.missing
 
@@ -253,12 +253,12 @@ def test_a_move_drops_what_is_being_compiled() -> None:
     found = sliders_of(gemm(), delay=0.0)
     found.wait(LONG)
     seen = watched(found)
-    found.move({"TILE_M": 128, "TILE_N": 128, "TILE_K": 32})  # a long one
+    found.move({"TILE_M": 128, "TILE_N": 256})  # a long one
     dropped = found.view.label
     time.sleep(0.3)  # under way
     found.move({"TILE_M": 64})
     view = found.wait(LONG)
-    assert view.label == view.compiled == "TILE_K=32 TILE_M=64 TILE_N=128"
+    assert view.label == view.compiled == "TILE_K=8 TILE_M=64 TILE_N=256"
     assert dropped not in {v.compiled for v in seen}
     found.close()
 
