@@ -29,6 +29,8 @@ def _named_fault(fault: Fault, plan: SharedPlan) -> Fault:
         return _left(fault, plan)
     (byte,) = fault.element
     buffers = _buffers_at(byte, plan)
+    if any(f"{b.name}[" in fault.message for b in buffers):
+        return fault
     if byte >= plan.total and plan.buffers:
         buffers = [max(plan.buffers, key=lambda b: b.offset)]
     if len(buffers) != 1:

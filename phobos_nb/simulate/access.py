@@ -11,7 +11,7 @@ from phobos_nb.simulate.counting import count_access
 from phobos_nb.simulate.findings import (
     first_marked,
     report_conflict,
-    report_lanes,
+    report_misaligned,
     report_outside,
     report_unwritten,
 )
@@ -75,18 +75,7 @@ def _aligned(m: Machine, s: Strand, site: Site, ref: Ref, at: Value, live: Bools
     wrong = ~good if lanes is None else ~good & lanes
     if not wrong.any():
         return live
-    lane = int(wrong.argmax())
-    bytes_ = site.alignment * ref.dtype.itemsize
-    report_lanes(
-        m,
-        s,
-        "misaligned",
-        site.op,
-        f"needs an address that is a multiple of {bytes_} bytes in {ref.memory.name}",
-        wrong,
-        lane,
-        ref.memory.name,
-    )
+    report_misaligned(m, s, site, ref, wrong, int(wrong.argmax()), at)
     return good if live is None else good & live
 
 

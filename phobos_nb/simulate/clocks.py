@@ -191,12 +191,16 @@ class VectorClocks:
 
     def publish(self, cta: int, warp: int) -> NDArray[np.int64]:
         """What a warp hands over when it arrives somewhere: all it knows, its own past included."""
-        own = self.base[cta] + warp
-        for plane in (GENERIC, READS):
-            self.known[plane, cta, warp, own] += 1 + self.meetings[cta, warp]
-        self.meetings[cta, warp] = 0
-        _check_time(int(self.known[0, cta, warp, own]))
+        self.advance(np.array([cta]), np.array([warp]))
         return self.known[:, cta, warp].copy()
+
+    def advance(self, ctas: Ints, warps: Ints) -> None:
+        """The lanes of each of some warps meet: what they did is known to all of them."""
+        own = self.base[ctas] + warps
+        for plane in (GENERIC, READS):
+            self.known[plane, ctas, warps, own] += 1 + self.meetings[ctas, warps]
+        self.meetings[ctas, warps] = 0
+        _check_time(int(self.known[0, ctas, warps, own].max()))
 
     def publish_among(self, cta: int, warp: int, lanes: Sequence[int]) -> None:
         """Some lanes of a warp meet: each knows what the others did and knew."""

@@ -13,7 +13,7 @@ from phobos_nb.simulate.shadow import Conflict, in_flight, operation_of
 from phobos_nb.simulate.shared_arrays import SharedArray, left_array
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
-from phobos_nb.simulate.values import Bools, Ints, Ref
+from phobos_nb.simulate.values import Bools, Ints, Ref, Value
 
 
 def report_lanes(
@@ -78,16 +78,32 @@ def report_outside(
     report_lanes(m, s, "out_of_bounds", site.op, text, bad, lane, memory.name, element, index, array)
 
 
+def report_misaligned(
+    m: Machine, s: Strand, site: Site, ref: Ref, bad: Bools, lane: int, at: Value
+) -> None:
+    """Record the lanes of an access whose address has not the promised alignment."""
+    memory, size = ref.memory, ref.dtype.itemsize
+    place = int(np.broadcast_to(at, (s.count,))[lane])
+    offset = place - int(np.broadcast_to(memory.origin(ref.dtype, s.cta), (s.count,))[lane])
+    element = memory.index_of(offset, size)
+    index = element if ref.array is None else ref.array.index_of(offset)
+    name = ref.name or "shared memory"
+    byte = (memory.allocation.address + place * size) % memory.allocation.stride
+    shown = f"{name}[{', '.join(map(str, index))}]" if ref.array or memory.space == "global" else name
+    text = (
+        f"{VERBS[site.kind].split()[0]} {site.alignment * size} bytes at once at {shown}, "
+        f"byte {byte} of its memory, which is no multiple of {site.alignment * size}"
+    )
+    report_lanes(m, s, "misaligned", site.op, text, bad, lane, memory.name, element)
+
+
 def report_unwritten(
     m: Machine, s: Strand, op: int, ref: Ref, bad: Bools, units: Ints, unit: int
 ) -> str:
     """Record a read of shared memory that nothing has written; what is said of it."""
     (k,), lane = first_marked(bad)
     element = element_of_unit(ref, s, lane, int(units[k, lane]), unit)
-    place = f"{ref.memory.name} memory at byte {element[0]}"
-    if ref.array is not None and ref.array.name:
-        offset = element[0] // ref.dtype.itemsize
-        place = f"{ref.name}[{', '.join(map(str, ref.array.index_of(offset)))}]"
+    place = _name_of(ref, element) or f"{ref.memory.name} memory at byte {element[0]}"
     text = f"reads {place}, which nothing has written"
     report_lanes(m, s, "uninitialised", op, text, bad, lane, ref.memory.name, element)
     return text
@@ -105,16 +121,26 @@ def report_conflict(
         (k,), lane = first_marked(chosen)
         record = int(conflict.records[k, lane])
         cta, thread = m.owner(record)
+        element = element_of_unit(ref, s, lane, int(units[k, lane]), unit)
         m.recorder.race(
             kind_of(conflict.kind, record),
             (operation_of(record), op),
             (cta, m.cta_of(s, lane)),
             (thread, int(s.thread[lane])),
             ref.memory.name,
-            element_of_unit(ref, s, lane, int(units[k, lane]), unit),
+            element,
             int(chosen.sum()),
             several=bool(record & SEVERAL),
+            name=_name_of(ref, element),
         )
+
+
+def _name_of(ref: Ref, element: tuple[int, ...]) -> str:
+    """A shared array's element at a byte of shared memory, where the array's name is known."""
+    if ref.array is None or not ref.array.name:
+        return ""
+    index = ref.array.index_of(element[0] // ref.dtype.itemsize)
+    return f"{ref.name}[{', '.join(map(str, index))}]"
 
 
 def kind_of(kind: RaceKind, record: int) -> RaceKind:

@@ -21,7 +21,7 @@ from phobos_nb.simulate.machine import LaunchShape, Machine, Watch, shadows_for
 from phobos_nb.simulate.memory import POISON, SharedMemory, Tensor, place_tensors
 from phobos_nb.simulate.operands import Probe
 from phobos_nb.simulate.program import Program, dtype_of
-from phobos_nb.simulate.recorder import Cta, Recorder, Stopped
+from phobos_nb.simulate.recorder import Cta, Recorder, SimulationInterrupted, Stopped
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.simulate.schedule import run_chunk
 from phobos_nb.simulate.shadow import Shadow
@@ -78,7 +78,8 @@ def simulate(
 
     A read of unwritten shared memory is a fault if the outputs depend on what was read: then a second
     run over other poison gives other outputs (a prefetch that is never used does not).
-    The caller's arrays are otherwise left alone. Faults and races are in the result, not raised.
+    The caller's arrays are otherwise left alone. Faults and races are in the result, not raised; Ctrl-C
+    raises `SimulationInterrupted`, a `KeyboardInterrupt` that has what was seen until then in `result`.
     """
     kernel = find_kernel(module)
     program = decode(kernel)
@@ -98,7 +99,10 @@ def simulate(
             launch.look_at(*probe)
         values = entry_values(contract, launch.tensors, arguments, arrays, dtypes)
         with np.errstate(all="ignore"):
-            launch.run(numbers, values, seed)
+            try:
+                launch.run(numbers, values, seed)
+            except KeyboardInterrupt:
+                raise SimulationInterrupted(launch.result(launch.outputs())) from None
         return launch
 
     launch = run(POISON, Watch(races, banks, trace, program.shared_unit))
@@ -110,7 +114,7 @@ def simulate(
     if in_place:
         for name, output in outputs.items():
             arrays[name][...] = output
-    return launch.result(outputs, len(numbers))
+    return launch.result(outputs)
 
 
 class _Launch:
@@ -138,6 +142,8 @@ class _Launch:
         self.prints: list[tuple[int, str]] = []
         self.issuers: dict[int, int] = {}
         self.shadows: dict[int, Shadow] = {}
+        self.done = 0
+        self.stopped = False
         self.probe: Probe | None = None
         recorder.reasons = program.reasons
 
@@ -167,8 +173,9 @@ class _Launch:
                 machine.probe = self.probe
                 machine.traced = start == 0 and (self.watch.trace > 0 or self.probe is not None)
                 run_chunk(machine, self.program, values, seed)
+                self.done += len(machine.ctas)
         except Stopped:
-            return
+            self.stopped = True
 
     def _chunk_size(self) -> int:
         """CTAs per chunk."""
@@ -220,7 +227,7 @@ class _Launch:
         """Numbers in the grid that one cluster takes."""
         return self.shape.agents.numbers * self.shape.agents.cluster
 
-    def result(self, outputs: dict[str, Array], ctas: int) -> SimulationResult:
+    def result(self, outputs: dict[str, Array]) -> SimulationResult:
         """Everything that was seen."""
         recorder = self.recorder
         for pc, count in enumerate(self.counts):
@@ -241,11 +248,14 @@ class _Launch:
             recorder.events,
             [text.removesuffix("\n") for _, text in self.prints],
             sum(recorder.instructions),
-            ctas,
+            self.done,
             Writers(self.shape, self.tensors, self.shadows, self.program.places, self.issuers),
             [] if self.probe is None else self.probe.operands,
             None if self.probe is None else self.probe.step,
             flops_of_run(self.program.operations, recorder.instructions),
+            math.prod(self.shape.grid),
+            self.stopped,
+            self.watch.races,
         )
 
 

@@ -107,7 +107,7 @@ def _enter(m: Machine, s: Strand, op: int, barrier: Barrier, lane: int, which: i
     """Note what an arrival wants, and report what the hardware forbids of it."""
     problem = ""
     if not 0 <= which < NAMED_BARRIERS:
-        problem = f"barrier {which}: a CTA has {NAMED_BARRIERS}"
+        problem = f"barrier {which}: a CTA has {NAMED_BARRIERS}, from 0 to {NAMED_BARRIERS - 1}"
     elif wanted <= 0 or wanted % WARP:
         problem = f"barrier {which} for {wanted} threads, which are not whole warps"
     elif wanted > m.shape.threads:

@@ -50,6 +50,8 @@ def simulate_plan(
     for module, step, shape, name in zip(modules, plan.launches, grids, names, strict=True):
         results.append(name(simulate(module, step.contract, values, grid=shape, **options)))
         values |= results[-1].outputs
+        if results[-1].stopped:
+            break
     return _together(results, [s.name for s in plan.scratch])
 
 
@@ -73,5 +75,6 @@ def _together(results: Sequence[SimulationResult], scratch: Sequence[str]) -> Si
         printed=[x for r in results for x in r.printed],
         instructions=sum(r.instructions for r in results),
         ctas=sum(r.ctas for r in results),
+        grid_ctas=sum(r.grid_ctas for r in results),
         flops=dict(sum((Counter(r.flops) for r in results), Counter[str]())),
     )

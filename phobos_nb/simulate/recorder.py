@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from phobos_nb.counts import counted
 from phobos_nb.simulate.patterns import PatternCosts, known
 from phobos_nb.simulate.records import (
     AccessRecord,
@@ -16,6 +17,7 @@ from phobos_nb.simulate.records import (
     Place,
     Race,
     RaceKind,
+    SimulationResult,
 )
 
 Cta = tuple[int, int, int]
@@ -23,6 +25,18 @@ Cta = tuple[int, int, int]
 
 class Stopped(Exception):
     """Leaves the simulation at the first finding, when that was asked for."""
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a simulation; `result` is what was seen until then, outputs as they were then."""
+
+    def __init__(self, result: SimulationResult) -> None:
+        seen = f"{counted(len(result.races), 'race')}, {counted(len(result.faults), 'fault')}"
+        super().__init__(
+            f"after {result.ctas:,} of {counted(result.grid_ctas, 'CTA')}, with {seen}; "
+            "what was seen is in `.result` of this exception (`sys.last_value.result`)"
+        )
+        self.result = result
 
 
 @dataclass
@@ -128,6 +142,7 @@ class Recorder:
         count: int,
         *,
         several: bool = False,
+        name: str = "",
     ) -> None:
         """Record a race of two accesses; several: threads made the earlier one, the last is named."""
         key = (kind, *ops, tensor)
@@ -135,7 +150,7 @@ class Recorder:
         if seen is None:
             places = self.places[ops[0]], self.places[ops[1]]
             self._races[key] = Race(
-                kind, *places, *ctas, *threads, tensor, element, count, several=several
+                kind, *places, *ctas, *threads, tensor, element, count, name, several
             )
         else:
             self._races[key] = replace(seen, count=seen.count + count)

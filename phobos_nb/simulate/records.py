@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from phobos_nb.counts import counted
+from phobos_nb.simulate import advice
 from phobos_nb.simulate.tile_accesses import TileAccess, tile_accesses
+from phobos_nb.simulate.who import thread as who_is
+from phobos_nb.simulate.who import threads as who_are
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,12 +89,17 @@ class Fault:
     array: tuple[int, tuple[int, ...]] | None = None
 
     @property
+    def help(self) -> str:
+        """What mends it, where its kind tells."""
+        return advice.FAULTS.get(self.kind, "")
+
+    @property
     def lane(self) -> int:
         """The thread's lane in its warp."""
         return self.thread % 32
 
     def __str__(self) -> str:
-        who, often = _who(self.threads or (self.thread,)), counted(self.count, "time")
+        who, often = who_are(self.threads or (self.thread,)), counted(self.count, "time")
         return f"{self.message} ({self.place}, CTA {self.cta}, {who}, {often})"
 
 
@@ -128,7 +136,7 @@ class Race:
     def help(self) -> str:
         """What orders the two accesses, where their kind tells."""
         if " after " not in self.kind or not (self.first.line and self.second.line):
-            return ""
+            return advice.RACES.get(self.kind, "")
         if self.first_cta != self.second_cta:
             ctas = (
                 "CTAs run in no order: use an atomic, give each its own elements, or launch two kernels"
@@ -146,8 +154,8 @@ class Race:
 
     def __str__(self) -> str:
         who = "several threads, the last of them " if self.several else ""
-        first = f"{self.first} by {who}{_thread(self.first_thread)}"
-        second = f"{self.second} by {_thread(self.second_thread)}"
+        first = f"{self.first} by {who}{who_is(self.first_thread)}"
+        second = f"{self.second} by {who_is(self.second_thread)}"
         if self.first_cta == self.second_cta:
             ctas = f", both of CTA {self.first_cta}"
         else:
@@ -158,34 +166,6 @@ class Race:
             )
         often = counted(self.count, "time")
         return f"{self.kind} on {self.where}: {second} and {first}{ctas} ({often})"
-
-
-SHOWN = 6
-"""Runs of threads that a finding's text lists."""
-
-
-def _who(threads: Sequence[int]) -> str:
-    """One thread by warp and lane, several as runs of lanes of each warp."""
-    if len(threads) == 1:
-        return _thread(threads[0])
-    runs: list[list[int]] = []
-    for thread in sorted(threads):
-        if runs and thread == runs[-1][1] + 1 and thread % 32:
-            runs[-1][1] = thread
-        else:
-            runs.append([thread, thread])
-    shown = [_run(*run) for run in runs[:SHOWN]]
-    more = f" and {len(runs) - SHOWN} more runs" if len(runs) > SHOWN else ""
-    return f"{len(threads)} threads: {', '.join(shown)}{more}"
-
-
-def _run(first: int, last: int) -> str:
-    lanes = f"lane {first % 32}" if first == last else f"lanes {first % 32}-{last % 32}"
-    return f"warp {first // 32} {lanes}"
-
-
-def _thread(number: int) -> str:
-    return f"thread {number} (warp {number // 32} lane {number % 32})"
 
 
 @dataclass
@@ -290,6 +270,7 @@ class SimulationResult:
     bank_conflicts: shared-memory accesses, worst first; global_accesses: the others.
     printed: lines of device prints in order. flops: floating-point operations by kind, see `arithmetic`.
     operands and step: what was asked with `probe`; the last store there is `trace[step]` of `trace=1`.
+    ctas: those that ran to their end, of grid_ctas. stopped: it ended before them, at the first finding.
     """
 
     outputs: dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -306,6 +287,9 @@ class SimulationResult:
     operands: list[Operand] = field(default_factory=lambda: list[Any]())
     step: int | None = None
     flops: dict[str, int] = field(default_factory=dict[str, int])
+    grid_ctas: int = 0
+    stopped: bool = False
+    looked_for_races: bool = True
 
     def __repr__(self) -> str:
         """What was seen, in a few lines: the first of each kind of finding."""
@@ -313,14 +297,30 @@ class SimulationResult:
 
     @property
     def headline(self) -> str:
-        """How much ran."""
-        return f"simulated {counted(self.ctas, 'CTA')}, {counted(self.instructions, 'operation')}"
+        """How much ran, and what was not looked at."""
+        some = f"{self.ctas:,} of " if self.ctas < self.grid_ctas else ""
+        whole = counted(max(self.ctas, self.grid_ctas), "CTA")
+        text = f"simulated {some}{whole}, {counted(self.instructions, 'operation')}"
+        return "; ".join([text, *self.unchecked])
+
+    @property
+    def unchecked(self) -> list[str]:
+        """What the run says nothing of: other CTAs, what comes after it ended, races where not asked."""
+        found: list[str] = []
+        if self.stopped:
+            found.append("stopped at the first finding: nothing is known of what follows")
+        elif self.ctas < self.grid_ctas:
+            found.append("the other CTAs, and races with them, were not looked at")
+        if not self.looked_for_races:
+            found.append("races and unwritten shared memory were not looked for")
+        return found
 
     def findings(self) -> Iterator[str]:
         """Faults, races, the worst bank conflicts, what was masked and printed, one line each."""
         yield from _first("fault", self.faults)
+        yield from _helps(self.faults[:10])
         yield from _first("race", self.races)
-        yield from (f"  help: {x}" for x in dict.fromkeys(r.help for r in self.races[:10]) if x)
+        yield from _helps(self.races[:10])
         for access in self.bank_conflicts[:3]:
             if access.conflicts:
                 of = f" on {access.name}" if access.name else ""
@@ -338,7 +338,7 @@ class SimulationResult:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is wrong: no race and no fault."""
+        """Whether nothing is wrong, of what was looked at (`unchecked`): no race and no fault."""
         return not self.races and not self.faults
 
     @property
@@ -374,6 +374,10 @@ def _first(kind: str, found: Sequence[object], most: int = 10) -> Iterator[str]:
     yield from (f"{kind}: {x}" for x in found[:most])
     if len(found) > most:
         yield f"{kind}: and {len(found) - most:,} more"
+
+
+def _helps(found: Sequence[Fault] | Sequence[Race]) -> Iterator[str]:
+    yield from (f"  help: {x}" for x in dict.fromkeys(f.help for f in found) if x)
 
 
 def _frame(records: Iterable[Any]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.proxies import clocks_of
 from phobos_nb.simulate.strand import WARP, Strand
-from phobos_nb.simulate.values import Ints, Value
+from phobos_nb.simulate.values import Ints, Value, is_array
 
 ALL = (1 << WARP) - 1
 
@@ -40,6 +40,9 @@ class WarpMeetings:
 
 def meet(m: Machine, s: Strand, op: int, mask: Value) -> None:
     """The active lanes come to a meeting of the lanes that their masks name."""
+    if s.mask is None and not is_array(mask) and mask & ALL == ALL:
+        clocks_of(m).advance(s.cta[::WARP], s.warp[::WARP])
+        return
     masks: Any = np.broadcast_to(np.asarray(mask, np.int64), (s.count,)) & ALL
     stray = (masks >> s.thread % WARP & 1) == 0
     stray = stray if s.mask is None else stray & s.mask

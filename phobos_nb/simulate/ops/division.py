@@ -35,9 +35,9 @@ def division_row(part: Part, *, signed: bool) -> Row:
             if np.any(zero):
                 bad = lanes_of(zero, s)
                 if bad.any():
-                    report_lanes(
-                        m, s, "division_by_zero", index, "divides by zero", bad, int(bad.argmax())
-                    )
+                    lane = int(bad.argmax())
+                    text = f"divides{_operand(x, lane)} by zero"
+                    report_lanes(m, s, "division_by_zero", index, text, bad, lane)
                 y = np.where(zero, 1, y) if is_array(y) else 1
                 x = np.where(zero, 0, x).astype(dtype, copy=False)
             s.values[r] = divide(x, y, part, dtype, signed=signed)
@@ -45,6 +45,13 @@ def division_row(part: Part, *, signed: bool) -> Row:
         return step
 
     return row
+
+
+def _operand(value: Value, lane: int) -> str:
+    """A scalar operand in one lane, with a space before it; nothing of a vector."""
+    if is_array(value):
+        return f" {int(value[lane])}" if value.ndim == 1 else ""
+    return f" {int(value)}"
 
 
 def divide(x: Value, y: Value, part: Part, dtype: DTypeLike, *, signed: bool) -> Value:
@@ -99,8 +106,10 @@ def shift_row(direction: Shift) -> Row:
             if np.any(wide):
                 bad = lanes_of(wide, s)
                 if bad.any():
-                    text = f"shifts an integer of {bits} bits by {bits} or more"
-                    report_lanes(m, s, "shift", index, text, bad, int(bad.argmax()))
+                    lane = int(bad.argmax())
+                    by = _operand(y, lane) or f" {bits} or more"
+                    text = f"shifts an integer of {bits} bits by{by}"
+                    report_lanes(m, s, "shift", index, text, bad, lane)
                 y = np.where(wide, 0, y) if is_array(y) else 0
                 x = np.where(wide, -1 if direction == "right" else 0, x).astype(dtype, copy=False)
             s.values[r] = _shift(x, y, direction, dtype)
