@@ -41,13 +41,13 @@ def check_simulation(
 
 
 def _whole(value: object) -> bool:
-    return isinstance(value, int | np.integer)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _check_ctas(ctas: Any, grid: tuple[int, int, int], found: Findings) -> None:
     several = isinstance(ctas, Sequence | np.ndarray | set)
     numbers: list[Any] = list(cast(Any, ctas)) if several else [None]
-    if not all(_whole(n) for n in numbers):
+    if not numbers or not all(_whole(n) for n in numbers):
         found.type_error(CODE, f"ctas: wanted a list of CTAs' numbers, x fastest, got {ctas!r}")
         return
     count = grid[0] * grid[1] * grid[2]

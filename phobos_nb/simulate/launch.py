@@ -77,7 +77,8 @@ def simulate(
         An output and an index: `operands` of the result are the values behind the last store to it.
 
     A read of unwritten shared memory is a fault if the outputs depend on what was read: then a second
-    run over other poison gives other outputs (a prefetch that is never used does not).
+    run over other poison gives other outputs (a prefetch that is never used does not). Of a run that was
+    stopped or interrupted that is not known, so such reads are left out.
     The caller's arrays are otherwise left alone. Faults and races are in the result, not raised; Ctrl-C
     raises `SimulationInterrupted`, a `KeyboardInterrupt` that has what was seen until then in `result`.
     """
@@ -102,11 +103,14 @@ def simulate(
             try:
                 launch.run(numbers, values, seed)
             except KeyboardInterrupt:
+                launch.recorder.forget("uninitialised")
                 raise SimulationInterrupted(launch.result(launch.outputs())) from None
         return launch
 
     launch = run(POISON, Watch(races, banks, trace, program.shared_unit))
     outputs = launch.outputs()
+    if launch.stopped:
+        launch.recorder.forget("uninitialised")
     if launch.recorder.has("uninitialised"):
         other = run(OTHER_POISON, Watch(races=False, banks=False)).outputs()
         if all(outputs[n].tobytes() == other[n].tobytes() for n in outputs):
@@ -274,9 +278,10 @@ def chosen_ctas(shape: LaunchShape, ctas: Sequence[int] | None) -> Ints:
     size = shape.agents.cluster
     if ctas is None:
         return np.arange(math.prod(shape.grid))
+    numbers = np.array(list(ctas), np.int64)
     if size == 1:
-        return np.array(ctas, np.int64)
-    clusters = dict.fromkeys((shape.number(np.array(ctas, np.int64)) // size).tolist())
+        return numbers
+    clusters = dict.fromkeys((shape.number(numbers) // size).tolist())
     return (np.array(list(clusters))[:, None] * size + np.arange(size)).reshape(-1)
 
 

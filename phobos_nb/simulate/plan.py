@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from phobos_nb.contract import LaunchPlan
+from phobos_nb.contract import LaunchContract, LaunchPlan
+from phobos_nb.diagnostics import Diagnostic, PhobosError
 from phobos_nb.simulate.launch import simulate, symbols
-from phobos_nb.simulate.recorder import Cta
+from phobos_nb.simulate.recorder import Cta, SimulationInterrupted
 from phobos_nb.simulate.records import SimulationResult
 
 _TYPES = {"f32": np.float32, "f64": np.float64}
@@ -32,14 +33,17 @@ def simulate_plan(
 
     named: for each launch, what gives its findings in shared memory names; by default nothing.
 
-    Counts and findings of all launches are together in the result, in order. Raises `ValueError` for
+    Counts and findings of all launches are together in the result, in order. Raises PH715 for
     `ctas` where there are several launches: each needs what all CTAs of the one before left.
     """
     names = named or [_unnamed] * len(modules)
     if len(modules) == 1:
-        return names[0](simulate(modules[0], plan.main, arguments, grid=grid, ctas=ctas, **options))
+        return _one(names[0], modules[0], plan.main, arguments, grid=grid, ctas=ctas, **options)
     if ctas is not None:
-        raise ValueError(f"ctas: {plan.kernel} is {len(modules)} launches, which are simulated whole")
+        count = len(modules)
+        message = f"ctas: {plan.kernel} is {count} launches, and the last needs all CTAs before it"
+        help = "leave `ctas` out, or set SPLIT_K=1"
+        raise PhobosError([Diagnostic("PH715", message, help=help, stage="simulate")])
     arrays = {t.name: np.asarray(arguments[t.name]) for t in plan.main.tensors if t.name in arguments}
     own = replace(plan.main, parameters=plan.parameters)
     extents = symbols(own, arrays)
@@ -48,11 +52,26 @@ def simulate_plan(
     results: list[SimulationResult] = []
     grids = plan.grids(grid, extents)
     for module, step, shape, name in zip(modules, plan.launches, grids, names, strict=True):
-        results.append(name(simulate(module, step.contract, values, grid=shape, **options)))
+        results.append(_one(name, module, step.contract, values, grid=shape, **options))
         values |= results[-1].outputs
         if results[-1].stopped:
             break
     return _together(results, [s.name for s in plan.scratch])
+
+
+def _one(
+    name: Callable[[SimulationResult], SimulationResult],
+    module: ModuleOp,
+    contract: LaunchContract,
+    arguments: Mapping[str, Any],
+    **options: Any,
+) -> SimulationResult:
+    """One launch, its findings named, those of an interrupted one too."""
+    try:
+        return name(simulate(module, contract, arguments, **options))
+    except SimulationInterrupted as interrupted:
+        interrupted.result = name(interrupted.result)
+        raise
 
 
 def _unnamed(result: SimulationResult) -> SimulationResult:

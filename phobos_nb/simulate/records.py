@@ -300,7 +300,8 @@ class SimulationResult:
         """How much ran, and what was not looked at."""
         some = f"{self.ctas:,} of " if self.ctas < self.grid_ctas else ""
         whole = counted(max(self.ctas, self.grid_ctas), "CTA")
-        text = f"simulated {some}{whole}, {counted(self.instructions, 'operation')}"
+        ended = " to their end" if self.stopped else ""
+        text = f"simulated {some}{whole}{ended}, {counted(self.instructions, 'operation')}"
         return "; ".join([text, *self.unchecked])
 
     @property

@@ -1,5 +1,9 @@
 """What `simulate` and `compare` take beside arguments: what cannot be is said, not run."""
 
+import signal
+import threading
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -27,6 +31,10 @@ def call(method, **options):
         ({"ctas": [1, 1]}, "every CTA runs once, got [1, 1]"),
         ({"ctas": [1.5]}, "wanted a list of CTAs' numbers"),
         ({"ctas": 3}, "wanted a list of CTAs' numbers"),
+        ({"ctas": []}, "wanted a list of CTAs' numbers"),
+        ({"ctas": [True]}, "wanted a list of CTAs' numbers"),
+        ({"seed": True}, "wanted a whole number of at least 0, got True"),
+        ({"trace": True}, "wanted 0, 1 or 2, got True"),
         ({"ctas": "a"}, "wanted a list of CTAs' numbers"),
         ({"seed": -1}, "wanted a whole number of at least 0, got -1"),
         ({"seed": 1.5}, "wanted a whole number of at least 0, got 1.5"),
@@ -49,11 +57,76 @@ def test_an_option_of_simulate_that_cannot_be(option, said):
 
 @pytest.mark.parametrize(
     "option",
-    [{"ctas": np.array([1, 2])}, {"ctas": range(2)}, {"ctas": []}, {"seed": np.int64(3)}, {"trace": 2}],
+    [
+        {"ctas": np.array([1, 2])},
+        {"ctas": range(2)},
+        {"ctas": {3, 1}},
+        {"seed": np.int64(3)},
+        {"trace": 2},
+    ],
 )
 def test_options_may_be_of_numpy(option):
     """Whole numbers and lists of them in all their forms are taken."""
     assert call("simulate", **option).clean
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({}, "simulated 4 CTAs, "),
+        ({"ctas": [1, 2]}, "simulated 2 of 4 CTAs, "),
+        ({"races": False}, "; races and unwritten shared memory were not looked for"),
+    ],
+)
+def test_what_a_run_did_not_look_at(option, said):
+    """Chosen CTAs say nothing of the others, nor of races with them; the first line says so."""
+    result = call("simulate", **option)
+    assert said in str(result).splitlines()[0]
+    others = "the other CTAs, and races with them, were not looked at"
+    assert (others in result.unchecked) == ("ctas" in option)
+
+
+RACE = """
+@launch(64)
+kernel turn(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+  var s: shared<f32>[64]
+  let i = ctx.block.x * 64 + ctx.thread
+  s[ctx.thread] = X[i]
+  Y[i] = s[63 - ctx.thread]
+}
+"""
+
+
+def test_stopped_at_the_first():
+    """What follows the first race is not looked at, which the result says; nor is it half believed."""
+    x = np.ones(640, np.float32)
+    result = ph.compile(RACE, chip="sm_80").turn.simulate(x, x.copy(), stop_at_first=True, seed=1)
+    assert (result.stopped, len(result.races), result.faults) == (True, 1, [])
+    assert result.unchecked == ["stopped at the first finding: nothing is known of what follows"]
+
+
+def test_ctrl_c_keeps_what_was_seen():
+    """It interrupts like any other; the exception has what was seen until then, with names."""
+    x = np.ones(64 * 20000, np.float32)
+    kernel = ph.compile(RACE, chip="sm_80").turn
+    assert kernel.simulate(x[:64], x[:64].copy(), seed=3).ctas == 1
+    timer = threading.Timer(0.7, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt, match=r"of 20,000 CTAs, with \d races?") as caught:
+        kernel.simulate(x, x.copy(), seed=3)
+    result = caught.value.result
+    assert 0 <= result.ctas < 20000
+    assert {r.name[:2] for r in result.races} <= {"s["}
+    assert "the other CTAs, and races with them, were not looked at" in result.unchecked
+
+
+def test_ctas_of_a_kernel_of_two_launches():
+    """Where the sums of split loops are added up by a second launch, some CTAs alone mean nothing."""
+    text = Path(__file__).parents[2].joinpath("examples", "gemm_fp32_any.ph").read_text("utf-8")
+    (kernel,) = ph.compile(text, chip="sm_80", SPLIT_K=2)
+    a, c = np.ones((64, 4096), np.float32), np.ones((64, 64), np.float32)
+    with pytest.raises(ph.PhobosError, match=r"PH715.*is 2 launches"):
+        kernel.simulate(a, a.T.copy(), c, 1.0, 0.0, ctas=[0])
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ def test_every_fault_is_found(small, seed):
     result = small.run(seed=seed)
     found = [x for x in (*result.races, *result.faults) if x.kind in small.kinds]
     assert any(lines(x) <= small.marked for x in found), [str(x) for x in found]
+    assert all(x.help for x in found)
+    assert all(x.name or x.tensor != "shared" for x in found if hasattr(x, "second"))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
