@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.random import Generator
 
@@ -43,49 +45,81 @@ RANK = (
 THREADS = 96
 
 
-def random_multicast(seed: int) -> Kernel:
+@dataclass
+class Multicast:
     """Every CTA of a cluster loads a part of a tile for the CTAs that its mask names, some rounds long.
 
-    Boxes of tensors for even seeds, plain bytes for odd ones.
+    corner, steps: of the box in the first round of all, and from round to round; none for plain bytes.
     """
+
+    masks: list[int]
+    rounds: int
+    grid: int
+    box: Box
+    src: np.ndarray
+    swizzle: int = 0
+    corner: list[int] = field(default_factory=list[int])
+    steps: list[int] = field(default_factory=list[int])
+
+    @property
+    def pitch(self) -> int:
+        """Bytes from one CTA's part to the next one's."""
+        return -(-self.box.bytes // 128) * 128
+
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory: a part of each CTA."""
+        return len(self.masks) * self.pitch
+
+    def make(self) -> Kernel:
+        """The kernel."""
+        x, words = Index(), self.shared // 4
+        mask = x.choose("%rank", [m - (m >> 15 << 16) for m in self.masks], "i16")
+        x.line(f"%shift = arith.muli %rank, %c{self.pitch} : index")
+        tile = x.view("%shift", self.box.shape, self.box.dtype, self.shared)
+        load = _expected(self.masks, self.box.bytes) + self._load(tile, mask)
+        body = (
+            PARITY + TICKS + FIRST + RANK + x.take()
+            + filled(self.shared, THREADS) + FENCE + init([1], cluster=True)
+            + f"scf.for %i = %c0 to %c{self.rounds} step %c1 {{\n" + CLUSTER_SYNC
+            + when("%first", load) + _out(words, self.rounds) + "}\n"
+        )  # fmt: skip
+        total = self.grid * self.rounds * words
+        return kernel(
+            body,
+            [("src", self.box.dtype, self.src.shape, False), ("out", "i32", (total,), True)],
+            threads=THREADS,
+            shared=self.shared,
+            cluster=len(self.masks),
+            maps=[TensorMap("map", "src", self.box.shape, self.swizzle)] if self.corner else [],
+            grid=self.grid,
+            arguments={"src": self.src, "out": np.full(total, -1, np.int32)},
+        )
+
+    def _load(self, tile: str, mask: str) -> str:
+        box, x = self.box, Index()
+        number = _round_number(x, self.rounds)
+        if self.corner:
+            at = [x.affine(c, s, number) for c, s in zip(self.corner, self.steps, strict=True)][::-1]
+            x.line(tensor_load(tile, box.shape, box.dtype, self.swizzle, at, "%c0", 1, mask))
+        else:
+            x.line(_plain(tile, box, x.affine(0, box.shape[0], number), mask))
+        return x.take()
+
+
+def random_multicast(seed: int) -> Kernel:
+    """Boxes of tensors for even seeds, plain bytes for odd ones."""
     rng = np.random.default_rng([3, seed])
     ctas, rounds = int(draw(rng, (2, 3, 4, 8))), int(rng.integers(1, 4))
     grid = ctas * int(rng.integers(1, 3))
     masks = [int(rng.integers(1, 1 << ctas)) for _ in range(ctas)]
-    box = draw_box(rng) if seed % 2 == 0 else Box("i32", (4 * int(rng.integers(1, 150)),))
-    swizzle = draw_swizzle(rng, box) if seed % 2 == 0 else 0
-    pitch = -(-box.bytes // 128) * 128
-    x = Index()
-    mask = x.choose("%rank", [m - (m >> 15 << 16) for m in masks], "i16")
-    x.line(f"%shift = arith.muli %rank, %c{pitch} : index")
-    tile = x.view("%shift", box.shape, box.dtype, ctas * pitch)
-    before, number = x.take(), _round_number(x, rounds)
-    if seed % 2 == 0:
-        src = draw_tensor(rng, box, 2)
-        first, steps = draw_corner(rng, box, src.shape), draw_steps(rng, box)
-        corner = [x.affine(c, s, number) for c, s in zip(first, steps, strict=True)][::-1]
-        x.line(tensor_load(tile, box.shape, box.dtype, swizzle, corner, "%c0", 1, mask))
-        maps = [TensorMap("map", "src", box.shape, swizzle)]
-    else:
-        src, maps = _words(rng, box.shape[0] * grid * rounds), []
-        x.line(_plain(tile, box, x.affine(0, box.shape[0], number), mask))
-    words = ctas * pitch // 4
-    body = (
-        PARITY + TICKS + FIRST + RANK + before
-        + filled(ctas * pitch, THREADS) + FENCE + init([1], cluster=True)
-        + f"scf.for %i = %c0 to %c{rounds} step %c1 {{\n" + CLUSTER_SYNC
-        + when("%first", _expected(masks, box.bytes) + x.take()) + _out(words, rounds) + "}\n"
-    )  # fmt: skip
-    return kernel(
-        body,
-        [("src", box.dtype, src.shape, False), ("out", "i32", (grid * rounds * words,), True)],
-        threads=THREADS,
-        shared=ctas * pitch,
-        cluster=ctas,
-        maps=maps,
-        grid=grid,
-        arguments={"src": src, "out": np.full(grid * rounds * words, -1, np.int32)},
-    )
+    if seed % 2:
+        box = Box("i32", (4 * int(rng.integers(1, 150)),))
+        return Multicast(masks, rounds, grid, box, _words(rng, box.shape[0] * grid * rounds)).make()
+    box = draw_box(rng)
+    swizzle, src = draw_swizzle(rng, box), draw_tensor(rng, box, 2)
+    first, steps = draw_corner(rng, box, src.shape), draw_steps(rng, box)
+    return Multicast(masks, rounds, grid, box, src, swizzle, first, steps).make()
 
 
 def _round_number(x: Index, rounds: int) -> str:
