@@ -92,7 +92,7 @@ class Tuning:
     def frame(self) -> DataFrame:
         """One row per configuration, failures too: constants, times in ms, interval, facts.
 
-        stage: what the time is of, "finals" or "first look"; times of the two do not compare.
+        timed_in: what the time is of, "finals" or "first look"; times of the two do not compare.
         """
         import pandas as pd
 
@@ -115,7 +115,7 @@ class Tuning:
         return {
             **row,
             "status": status,
-            "stage": outcome.stage,
+            "timed_in": outcome.stage,
             "ms": times.median,
             "low": times.low,
             "high": times.high,

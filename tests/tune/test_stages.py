@@ -118,8 +118,8 @@ def test_what_still_looks_faster_is_said_everywhere():
     assert f"{shift_of(search.outcomes.values()):.2f} times as long" in sentence
     assert sentence in repr(found)
     frame = found.frame
-    assert set(frame["stage"]) == {FINALS, FIRST_LOOK}
-    assert (frame["stage"] == FINALS).sum() == 12
+    assert set(frame["timed_in"]) == {FINALS, FIRST_LOOK}
+    assert (frame["timed_in"] == FINALS).sum() == 12
     assert looked(search.outcomes.values()).startswith("a first look only; finals took 2.")
 
 
