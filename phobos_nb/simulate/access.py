@@ -11,12 +11,13 @@ from phobos_nb.simulate.counting import count_access
 from phobos_nb.simulate.findings import (
     first_marked,
     report_conflict,
+    report_lanes,
     report_misaligned,
     report_outside,
     report_unwritten,
 )
 from phobos_nb.simulate.machine import Machine
-from phobos_nb.simulate.memory import POISON
+from phobos_nb.simulate.memory import POISON, PrivateMemory
 from phobos_nb.simulate.shadow import under_way
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import Strand
@@ -169,6 +170,8 @@ def race_write(
     under way has no value yet.
     """
     shadow = m.shadow_of(ref.memory)
+    if isinstance(ref.memory, PrivateMemory):
+        _mark_local(s, site, ref.memory, where)
     if shadow is None:
         return
     units, live = units_of(s, site, ref, where, shadow.unit)
@@ -192,6 +195,8 @@ def watch_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> N
 def race_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> None:
     """Tell the race detector alone of a load."""
     shadow = m.shadow_of(ref.memory)
+    if isinstance(ref.memory, PrivateMemory):
+        _check_local(m, s, site, ref.memory, where)
     if shadow is None:
         return
     units, live = units_of(s, site, ref, where, shadow.unit)
@@ -199,6 +204,27 @@ def race_read(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) -> No
     if conflict is not None:
         report_conflict(m, s, site.op, ref, conflict, units, shadow.unit)
     _tell_unwritten(m, s, site, ref, unwritten, units, shadow.unit)
+
+
+def _mark_local(s: Strand, site: Site, memory: PrivateMemory, where: Located) -> None:
+    """Note what a store has written of the threads' own arrays."""
+    shape = (*site.shape, s.count)
+    positions = np.broadcast_to(where.positions(), shape)
+    if where.live is not None:
+        positions = positions[np.broadcast_to(where.live, shape)]
+    memory.written[positions] = True
+
+
+def _check_local(m: Machine, s: Strand, site: Site, memory: PrivateMemory, where: Located) -> None:
+    """Report what a load reads of the threads' own arrays that nothing has written."""
+    shape = (*site.shape, s.count)
+    bad = ~memory.written.take(np.broadcast_to(where.positions(), shape), mode="clip")
+    if where.live is not None:
+        bad &= where.live
+    if bad.any():
+        text = f"reads {memory.name}, of which that element was never written"
+        lane = first_marked(bad)[1]
+        report_lanes(m, s, "uninitialised", site.op, text, bad, lane, memory.name)
 
 
 def _tell_unwritten(

@@ -77,6 +77,7 @@ class SharedMemory:
 
     def __init__(self, ctas: int, bytes_: int, poison: int = POISON) -> None:
         self.bytes = bytes_
+        self.poison = poison
         self.stride = -(-max(bytes_, 1) // ALIGNMENT) * ALIGNMENT
         self.allocation = Allocation(ctas * self.stride, poison=poison, stride=self.stride)
 
@@ -100,15 +101,16 @@ class SharedMemory:
 class PrivateMemory:
     """Memory of the threads' own, one behind the other: registers or local memory on the GPU."""
 
-    name = "private"
     space: Space = "private"
     holes = False
 
-    def __init__(self, bytes_: int) -> None:
-        self.allocation = Allocation(bytes_)
+    def __init__(self, name: str, elements: int, itemsize: int, poison: int) -> None:
+        self.name = name or "a local array"
+        self.allocation = Allocation(elements * itemsize, poison=poison)
+        self.written = np.zeros(elements, np.bool_)
 
     def bounds(self, dtype: np.dtype[Any]) -> tuple[int, int]:
-        """All of it: a thread that leaves its part is not noticed."""
+        """All of it: a thread keeps to its part by the extents of its array."""
         return 0, self.allocation.size // dtype.itemsize - 1
 
     def origin(self, dtype: np.dtype[Any], cta: NDArray[np.int64]) -> Any:

@@ -142,7 +142,7 @@ class Race:
                 "CTAs run in no order: use an atomic, give each its own elements, or launch two kernels"
             )
             return "" if self.tensor == "shared" else ctas
-        if self.first.line == self.second.line and self.kind == "write after read":
+        if self.first.line == self.second.line and self.kind != "write after write":
             return (
                 f"line {self.first.line} reads what others write there: read, put a barrier, then write"
             )

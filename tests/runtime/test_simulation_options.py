@@ -105,6 +105,15 @@ def test_stopped_at_the_first():
     assert result.unchecked == ["stopped at the first finding: nothing is known of what follows"]
 
 
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as in a terminal, though this process may have been started to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_was_seen():
     """It interrupts like any other; the exception has what was seen until then, with names."""
     x = np.ones(64 * 20000, np.float32)

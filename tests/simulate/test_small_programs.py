@@ -1,7 +1,10 @@
 """Small programs, each with one fault of a CUDA programmer's or none: all of them are told apart.
 
 At first sight, before anything was mended for them, 94 of the 106 thread-level faults were found with
-their lines in every order of warps, and 66 of the 66 dangerous programs were clean.
+their lines in every order of warps, and 66 of the 66 dangerous programs were clean. Five of the missed
+were known: vectors, atomics, copies and matrices that leave their array. Then the kinds were mended, and
+a second round was written: of its 20 faults 18 were found (not those of local arrays), and all 14 right
+programs were clean.
 """
 
 import pytest
@@ -9,8 +12,9 @@ import pytest
 from tests.simulate.small_programs import programs
 
 FAULTY = programs("shared_races", "global_races", "meeting", "copies", "memory", "values")
+FAULTY += programs("second_faulty")
 RIGHT = programs(*(f"right_{x}" for x in ("warps", "barriers", "parts", "atomics", "copies", "memory")))
-RIGHT += programs("right_values")
+RIGHT += programs("right_values", "second_right")
 
 
 def lines(finding):

@@ -66,7 +66,7 @@ def test_a_matrix_that_begins_anywhere():
     made = kernel(build, [("a", "f16", False)], threads=32)
     (fault,) = made.run(a=np.zeros(512, np.float16)).faults
     assert fault.kind == "misaligned"
-    assert "multiple of 32 bytes in a" in fault.message
+    assert "a[8], byte 16 of its memory, which is no multiple of 32" in fault.message
 
 
 def test_a_store_outside_is_reported():

@@ -1,4 +1,4 @@
-"""The extents of shared arrays: every index of an access against its own axis.
+"""The extents of shared and local arrays: every index of an access against its own axis.
 
 Behind the end of a row lies the next row, behind an array another: memory that exists, and is wrong.
 """
@@ -6,14 +6,12 @@ Behind the end of a row lies the next row, behind an array another: memory that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import SSAValue
 
-from phobos_nb.ir.dialects.address_space import WORKGROUP
-from phobos_nb.ir.dialects.bulk import CLUSTER
 from phobos_nb.simulate.access import locate
 from phobos_nb.simulate.findings import VERBS, first_marked, report_lanes
 from phobos_nb.simulate.machine import Machine
@@ -46,11 +44,10 @@ def indices_of(
 ) -> Indices:
     """The indices of an access that takes so many elements along the last axes.
 
-    Only those of shared memory of a static shape are checked.
+    Only those of static shapes are checked: shared and local arrays.
     """
     shape, slots = static_shape(memory.type), d.slots(indices)
-    space = cast("MemRefType[Attribute]", memory.type).memory_space
-    if space not in (WORKGROUP, CLUSTER) or DYNAMIC_INDEX in shape or len(taken) > len(shape):
+    if DYNAMIC_INDEX in shape or len(taken) > len(shape):
         return Indices(slots, ())
     counts = (1,) * (len(shape) - len(taken)) + taken
     return Indices(slots, tuple(map(Axis, slots, shape, counts)))

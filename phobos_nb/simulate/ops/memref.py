@@ -51,9 +51,10 @@ def _alloca(d: Decoder, op: Operation) -> Step:
     if DYNAMIC_INDEX in shape:
         raise UnknownOperation("memref.alloca of a shape that is not static")
     dtype, strides, count = element_dtype(op.memref.type), row_major(shape), math.prod(shape)
+    name = op.memref.name_hint or ""
 
     def step(m: Machine, s: Strand) -> None:
-        memory = PrivateMemory(s.count * count * dtype.itemsize)
+        memory = PrivateMemory(name, s.count * count, dtype.itemsize, m.shared.poison)
         s.values[r] = Ref(memory, np.arange(s.count) * count, strides, dtype)
 
     return step
