@@ -120,8 +120,8 @@ def test_ctrl_c_keeps_what_was_seen():
     kernel = ph.compile(RACE, chip="sm_80").turn
     assert kernel.simulate(x, x.copy(), grid=1, seed=3).ctas == 1
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
     with pytest.raises(KeyboardInterrupt, match=r"of 500,000 CTAs, with \d races?") as caught:
-        timer.start()
         kernel.simulate(x, x.copy(), grid=500000, seed=3)
     result = caught.value.result
     assert 0 <= result.ctas < 500000
