@@ -14,8 +14,10 @@ from xdsl.ir import Block, Operation
 
 from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower import staged
 from phobos_nb.lower.accesses import Access, accesses, how_they_meet
+from phobos_nb.lower.layouts import WARP
 from phobos_nb.lower.meetings import Meeting
 from phobos_nb.lower.pipeline_loops import STAGES
 
@@ -72,7 +74,8 @@ class Conflicts:
         """How two accesses meet that must be ordered."""
         key = earlier, later, crossed
         if key not in self._pairs:
-            met = how_they_meet(earlier, later, crossed)
+            farthest = Meeting.CTA if self._threads > WARP else Meeting.WARP
+            met = min(farthest, how_they_meet(earlier, later, crossed))
             self._pairs[key] = Pair(earlier, later, crossed, met)
         return self._pairs[key]
 
@@ -85,6 +88,7 @@ class _Walk:
     ) -> None:
         self._conflicts, self._barriers, self._wanted = conflicts, barriers, wanted
         self.after: _Pending = {}
+        self._ends: dict[scf.IfOp, list[_Pending]] = {}
 
     def block(self, block: Block, pending: _Pending) -> Iterator[Pair]:
         self.after = pending
@@ -119,6 +123,7 @@ class _Walk:
             for block in region.blocks:
                 yield from self.block(block, dict(pending))
                 ends.append(self.after)
+        self._ends[op] = ends
         self.after = _union(ends)
 
     def _for(self, op: scf.ForOp, pending: _Pending) -> Iterator[Pair]:
@@ -130,11 +135,12 @@ class _Walk:
 
     def _while(self, op: scf.WhileOp, pending: _Pending) -> Iterator[Pair]:
         """The loop is left behind its condition."""
-        entry = pending
+        entry, way = pending, _way_on(op)
         for _ in range(2):
             yield from self.block(op.before_region.block, dict(entry))
-            left = self.after
-            yield from self.block(op.after_region.block, dict(left))
+            barred = op.before_region.block.last_op in self._barriers
+            on = self.after if way is None or barred else self._ends[way[0]][way[1]]
+            yield from self.block(op.after_region.block, dict(on))
             entry = _union([pending, _crossing(self.after, op)])
         yield from self.block(op.before_region.block, dict(entry))
         self.after = _leaving(self.after, op)
@@ -147,6 +153,25 @@ class _Walk:
             (reads if isinstance(inner, staged.DotOp) else copies).extend(self._conflicts.of(inner))
         yield from self._meet(copies, pending)
         self.after = _with({}, reads)
+
+
+def _way_on(loop: scf.WhileOp) -> tuple[scf.IfOp, int] | None:
+    """The branch that a loop went through if it goes on: `a && b` is false where `b` was not asked."""
+    condition = loop.before_region.block.last_op
+    assert isinstance(condition, scf.ConditionOp)
+    asked = condition.condition.owner
+    if (
+        not isinstance(asked, scf.IfOp)
+        or asked.next_op is not condition
+        or not asked.false_region.blocks
+    ):
+        return None
+    number = next(i for i, result in enumerate(asked.results) if result is condition.condition)
+    for branch, other in ((0, asked.false_region), (1, asked.true_region)):
+        end = other.block.last_op
+        if end is not None and constant_value(end.operands[number]) == 0:
+            return asked, branch
+    return None
 
 
 def _with(pending: _Pending, found: Iterable[Access]) -> _Pending:

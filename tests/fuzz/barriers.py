@@ -38,7 +38,7 @@ from phobos_nb.options import CompileOptions
 from phobos_nb.simulate.launch import simulate
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.source import Source
-from tests.fuzz.sharing import SharingProgram, sharing_program
+from tests.fuzz.sharing import Launch, SharingProgram, sharing_program
 from tests.simulate.mutations import CHIPS, elided_restored, same, waits
 
 ORDERS = (0, 3)
@@ -72,7 +72,7 @@ def examine(seed: int, chip: str) -> Outcome:
     with fewer_sought(outcome.problems):
         compilation = compiled(program, chip)
         module = compilation.thread_module
-    whole = [list(run(program, compilation, module, order)) for order in ORDERS]
+    whole = [list(run(program, compilation, module, program.launches, order)) for order in ORDERS]
     if not all(result.clean for results in whole for result in results):
         outcome.problems.append(f"not clean: {first_finding(r for results in whole for r in results)}")
     if not all(same(a, b) for results in whole for a, b in zip(whole[0], results, strict=True)):
@@ -80,7 +80,7 @@ def examine(seed: int, chip: str) -> Outcome:
     delete_each(program, compilation, outcome)
     with elided_restored():
         again = compiled(program, chip)
-        restored = list(run(program, again, again.thread_module, 0))
+        restored = list(run(program, again, again.thread_module, program.launches))
     if not all(same(a, b) for a, b in zip(whole[0], restored, strict=True)):
         outcome.problems.append("elided barriers that are put back change results")
     outcome.elided = sum(not b.kept for b in compilation.barriers)
@@ -96,13 +96,17 @@ def compiled(program: SharingProgram, chip: str) -> Compilation:
 
 
 def run(
-    program: SharingProgram, compilation: Compilation, module: ModuleOp, order: int, **options: Any
+    program: SharingProgram,
+    compilation: Compilation,
+    module: ModuleOp,
+    launches: Iterable[Launch],
+    order: int = 0,
+    **options: Any,
 ) -> Iterator[SimulationResult]:
-    """A module on every launch."""
-    for launch in program.launches:
-        yield simulate(
-            module, compilation.contract, launch, grid=program.grid, banks=False, seed=order, **options
-        )
+    """A module on some launches."""
+    contract, grid = compilation.contract, program.grid
+    for launch in launches:
+        yield simulate(module, contract, launch, grid=grid, banks=False, seed=order, **options)
 
 
 def delete_each(program: SharingProgram, compilation: Compilation, outcome: Outcome) -> None:
@@ -114,15 +118,21 @@ def delete_each(program: SharingProgram, compilation: Compilation, outcome: Outc
         mutant = module.clone()
         waits(mutant)[number].detach()
         outcome.kept += 1
-        results = (
-            r for order in ORDERS for r in run(program, compilation, mutant, order, stop_at_first=True)
-        )
-        if first_finding(results):
+        if first_finding(runs(program, compilation, mutant)):
             outcome.deleted += 1
         else:
             place = place_of(op)
             why = op.attributes.get(insert_barriers.REASON, "")
             outcome.problems.append(f"{op.name} at line {place.line if place else 0} unnoticed: {why}")
+
+
+def runs(
+    program: SharingProgram, compilation: Compilation, mutant: ModuleOp
+) -> Iterator[SimulationResult]:
+    """A mutant on every launch in every order, then on launches with other scalars."""
+    for order in ORDERS:
+        yield from run(program, compilation, mutant, program.launches, order, stop_at_first=True)
+    yield from run(program, compilation, mutant, program.more(), stop_at_first=True)
 
 
 def first_finding(results: Iterable[SimulationResult]) -> str:

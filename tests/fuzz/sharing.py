@@ -10,9 +10,10 @@ program is compared with itself.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,18 +25,56 @@ SHAPES: tuple[Shape, ...] = (
     (1, 1), (1, 8), (1, 40), (1, 64), (2, 64), (3, 5), (4, 16), (6, 8), (8, 8), (8, 32), (16, 4),
     (16, 16), (32, 2), (33, 3), (40, 1), (64, 8), (16, 48), (32, 32), (64, 64),
 )  # fmt: skip
+SCALARS = ("n", "p", "q", "flag")
+
 TRIPS = ((3, 2, 3), (0, 0, 0), (1, 1, 1), (3, 0, 2), (2, 3, 0), (0, 2, 2))
 """What the scalars `n`, `p` and `q` are in the launches, which count iterations: several, none, one."""
+
+MORE = 40
+"""Further launches, for what these do not exercise."""
+
+Launch = dict[str, Any]
+"""The arguments of a launch by name."""
 
 
 @dataclass(frozen=True)
 class SharingProgram:
-    """A kernel `k` and launches of one grid that exercise it."""
+    """A kernel `k` and what its launches are made of.
+
+    tensors: the box that a CTA has of each. tables: vectors of an element for each thread. rough: some
+    launches have extents that are no multiples of anything.
+    """
 
     seed: int
     text: str
     grid: tuple[int, int, int]
-    launches: tuple[dict[str, Any], ...]
+    threads: int
+    tensors: Mapping[str, Shape]
+    tables: tuple[str, ...]
+    rough: bool
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """Launches that exercise most programs."""
+        return tuple(self._launch(i, (*trips, i // 2 % 2)) for i, trips in enumerate(TRIPS))
+
+    def more(self) -> Iterator[Launch]:
+        """Launches with all sorts of scalars."""
+        rng = random.Random(f"more {self.seed}")
+        for number in range(MORE):
+            trips = (rng.randrange(-1, 5), rng.randrange(-1, 6), rng.randrange(-1, 6))
+            yield self._launch(len(TRIPS) + number, (*trips, rng.randrange(2)))
+
+    def _launch(self, number: int, scalars: Sequence[int]) -> Launch:
+        rng = np.random.default_rng([self.seed, number])
+        ragged = number % 2 if self.rough else 0
+        made: Launch = {}
+        for name, (rows, columns) in self.tensors.items():
+            extents = (max(1, self.grid[0] * rows - ragged), max(1, columns - ragged))
+            made[name] = rng.integers(-3, 4, extents).astype(np.float32)
+        for name in self.tables:
+            made[name] = rng.integers(-3, 4, self.threads - ragged).astype(np.float32)
+        return made | dict(zip(SCALARS, scalars, strict=True))
 
 
 @dataclass
@@ -289,7 +328,7 @@ def _loop(w: _Writer, depth: int) -> None:
     w.loops += 1
     with w.block(f"for {name} in range({w.rng.choice(['0', '0', '1'])}, {stop})"):
         if w.chance(0.15):
-            with w.block(f"if {name} == 2"):
+            with w.block(f"if {name} == {w.rng.choice('pq')}"):
                 w.emit(w.rng.choice(["break", "continue"]))
         _body(w, depth)
     w.loops -= 1
@@ -416,25 +455,11 @@ def _ways(w: _Writer, shape: Shape, depth: int) -> Sequence[tuple[float, Callabl
 
 def _program(w: _Writer, seed: int) -> SharingProgram:
     grid = w.rng.choice([(1, 1, 1), (2, 1, 1), (3, 1, 1)])
-    names = {n: (f"M{i}", f"N{i}") for i, n in enumerate((*w.inputs, *w.outputs))}
-    parameters = [f"{n}: tensor<f32>[{a}, {b}]" for n, (a, b) in names.items()]
+    tensors = w.inputs | w.outputs
+    parameters = [f"{n}: tensor<f32>[M{i}, N{i}]" for i, n in enumerate(tensors)]
     parameters += [f"{n}: tensor<f32>[L{n}]" for n in sorted(w.tables)]
-    parameters += [f"{n}: i32" for n in ("n", "p", "q", "flag")]
+    parameters += [f"{n}: i32" for n in SCALARS]
     head = f"@launch({w.threads})\nkernel k({', '.join(parameters)}) {{"
     text = "\n".join([head, *w.lines, "}"]) + "\n"
-    return SharingProgram(seed, text, grid, tuple(_launches(w, seed, grid[0])))
-
-
-def _launches(w: _Writer, seed: int, ctas: int) -> Iterator[dict[str, Any]]:
-    """Whole boxes and several iterations first; then ragged ones, none, one."""
-    rough = w.chance(0.5)
-    for number, (n, p, q) in enumerate(TRIPS):
-        rng = np.random.default_rng([seed, number])
-        ragged = number % 2 if rough else 0
-        arrays: dict[str, Any] = {}
-        for name, (rows, columns) in (w.inputs | w.outputs).items():
-            extents = (max(1, ctas * rows - ragged), max(1, columns - ragged))
-            arrays[name] = rng.integers(-3, 4, extents).astype(np.float32)
-        for name in sorted(w.tables):
-            arrays[name] = rng.integers(-3, 4, w.threads - ragged).astype(np.float32)
-        yield {**arrays, "n": n, "p": p, "q": q, "flag": number // 2 % 2}
+    tables = tuple(sorted(w.tables))
+    return SharingProgram(seed, text, grid, w.threads, tensors, tables, w.chance(0.5))

@@ -45,6 +45,12 @@ CONDITION = """  var m: i32 = 0
   }
   Y[0, ctx.thread] = block_sum(V[ctx.thread])"""
 
+BOTH = """  var m: i32 = 0
+  while m < n && block_max(V[ctx.thread]) > -99.0 {
+    Y[0, m] = block_sum(V[ctx.thread] + f32(m))
+    m += 1
+  }"""
+
 OWN = """  W[0, 0 :+ 64] = X[0, 0 :+ 64]
   Y[0, ctx.thread] = W[0, ctx.thread]"""
 
@@ -115,6 +121,7 @@ def clean(compilation):
         ("operands that stay", INVARIANT, 64, 1, 0),
         ("both branches", BRANCHES, 64, 1, 0),
         ("a condition of all threads", CONDITION, 64, 3, 0),
+        ("a condition and a body of all threads", BOTH, 64, 2, 0),
         ("elements of a thread's own", OWN, 64, 0, 0),
         ("elements of other threads", OTHERS, 64, 1, 0),
         ("a transpose of one warp", TURNED, 32, 0, 1),
