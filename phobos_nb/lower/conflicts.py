@@ -131,7 +131,8 @@ class _Walk:
         for _ in range(2):
             yield from self.block(op.body.block, dict(entry))
             entry = _union([pending, _crossing(self.after, op)])
-        self.after = _leaving(_union([pending, self.after]), op)
+        ends = [self.after] if _runs(op) else [pending, self.after]
+        self.after = _leaving(_union(ends), op)
 
     def _while(self, op: scf.WhileOp, pending: _Pending) -> Iterator[Pair]:
         """The loop is left behind its condition."""
@@ -153,6 +154,12 @@ class _Walk:
             (reads if isinstance(inner, staged.DotOp) else copies).extend(self._conflicts.of(inner))
         yield from self._meet(copies, pending)
         self.after = _with({}, reads)
+
+
+def _runs(loop: scf.ForOp) -> bool:
+    """Whether a loop is known to run once at least."""
+    first, stop = constant_value(loop.lb), constant_value(loop.ub)
+    return first is not None and stop is not None and first < stop
 
 
 def _way_on(loop: scf.WhileOp) -> tuple[scf.IfOp, int] | None:
