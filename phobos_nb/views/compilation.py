@@ -88,8 +88,9 @@ def summary(view: CompilationView) -> str:
 
 def barriers_text(barriers: tuple[Barrier, ...]) -> str:
     """The barriers as text, kept ones by number, with their reasons."""
-    kept = sum(b.kept for b in barriers)
-    head = f"Barriers: {kept} kept, {len(barriers) - kept} elided"
+    states = [_state(b) for b in barriers]
+    told = [f"{states.count(s)} {s}" for s in STATES if s in (*STATES[:2], *states)]
+    head = f"Barriers: {', '.join(told)}"
     return "\n".join([head, *(f"  {barrier_label(b)}: {b.reason}" for b in barriers)])
 
 
@@ -97,7 +98,17 @@ def barrier_label(barrier: Barrier) -> str:
     """How one barrier is named in lists, such as `barrier 1 (line 14), kept`."""
     number = "" if barrier.number is None else f" {barrier.number}"
     scope = "" if barrier.scope == "CTA" else f"{barrier.scope} "
-    return f"{scope}barrier{number}{_at(barrier.line)}, {'kept' if barrier.kept else 'elided'}"
+    return f"{scope}barrier{number}{_at(barrier.line)}, {_state(barrier)}"
+
+
+STATES = ("kept", "elided", "left out")
+
+
+def _state(barrier: Barrier) -> str:
+    """What became of a barrier; one that has a number and is not kept was left out on request."""
+    if barrier.kept:
+        return "kept"
+    return "elided" if barrier.number is None else "left out"
 
 
 def _fact(fact: Fact) -> str:

@@ -171,5 +171,6 @@ def test_a_dropped_barrier_of_the_warp_is_a_race():
     result = module.k.specialize().simulate(*arrays().values(), grid=(1, 1, 1))
     assert result.clean
     broken = module.k.compile(drop_barrier=1)
+    assert "warp barrier 1 (line 4), left out: " in summary(view_of(broken))
     result = simulate(broken.thread_module, broken.contract, arrays(), grid=(1, 1, 1))
     assert [race.kind for race in result.races] == ["read after write"]
