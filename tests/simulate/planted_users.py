@@ -15,11 +15,12 @@ import numpy as np
 
 import phobos_nb as ph
 from phobos_nb.simulate.difference import Differences
-from tests.simulate import planted_matrices, planted_more
+from tests.simulate import planted_last, planted_matrices, planted_more
 from tests.simulate.planted_texts import KERNELS
 
 assert planted_matrices.__doc__
 assert planted_more.__doc__
+assert planted_last.__doc__
 
 
 @dataclass(frozen=True)
