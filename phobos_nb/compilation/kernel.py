@@ -195,7 +195,8 @@ class Kernel:
         gives them and leaves those as they are, such as `lambda given: {"C": given["A"] @ given["B"]}`
         (it tells more: it is asked for other shapes too, to find the cause); by default what the
         kernel means, run on the CPU.
-        tolerance: the largest absolute error, a number or arrays by name. An empty list is agreement.
+        tolerance: the largest absolute error, a number or arrays by name. An empty list is agreement; a
+        race or a fault that left all values right is a difference with `wrong` 0.
         Takes the options of `simulate` too.
         """
         from phobos_nb.compilation.comparison import compare_call

@@ -112,7 +112,7 @@ class Difference:
 
 def number(value: Any) -> str:
     """A value as a person compares it: floats with 8 digits."""
-    if value is None or isinstance(value, bool | int | np.integer | np.bool_):
+    if value is None or np.asarray(value).dtype.kind in "iub":
         return str(value)
     return f"{float(value):.8g}"
 

@@ -1,4 +1,4 @@
-"""Kernels for the last sets of planted faults: nearest points, resampling, rows by warps, bits, triangles."""
+"""Kernels for the last set of planted faults: nearest points, resampling, rows by warps, bits."""
 
 from __future__ import annotations
 
@@ -207,7 +207,9 @@ kernel ragged_means(X: tensor<f32>[T, D], S: tensor<i32>[P], Mean: tensor<f32>[B
 """,
     _ragged,
     lambda v: {
-        "Mean": np.stack([v["X"][a:b].mean(axis=0) for a, b in zip(v["S"][:-1], v["S"][1:], strict=True)])
+        "Mean": np.stack(
+            [v["X"][a:b].mean(axis=0) for a, b in zip(v["S"][:-1], v["S"][1:], strict=True)]
+        )
     },
     grid=(5, 1, 1),
 )

@@ -71,5 +71,13 @@ def _sets() -> dict[str, dict[str, Planted]]:
 SETS = _sets()
 """By set and by name."""
 
-OPEN = ("half of the stride",)
-"""Told otherwise: two threads that store to one element are called a race, whatever led there."""
+OPEN = (
+    "half of the stride",
+    "rows by thread",
+    "a window further",
+    "halves exchanged",
+    "the row's end for its start",
+    "interleaved for halves",
+)
+"""Told otherwise, or not at all, from arrays: an index that leads to a race or out of memory is called
+that, two changes at once are not found, and another change may give the right values too."""

@@ -39,6 +39,7 @@ MOVES = {"transpose", "dot", "dot_t", "tril", "triu", "shuffle", "shuffle_xor", 
 """Built-ins that say which elements meet, rather than what is done with them."""
 
 FORGOTTEN = ("sqrt", "rsqrt", "exp", "log", "abs", "transpose", "cumsum")
+COLLECTIVE = ("lane_sum", "block_sum", "lane_max", "block_max")
 WIDER = ("f32", "i32", "i64")
 
 
@@ -97,6 +98,8 @@ def wrapped(node: Expression, *, whole: bool) -> Iterator[Alternative]:
             yield "type", 2, CallExpression(Name(name), (node,), span=node.span)
     yield "operation", 2, Infix("*", node, node, span=node.span)
     if whole:
+        for name in COLLECTIVE:
+            yield "operation", 1, CallExpression(Name(name), (node,), span=node.span)
         yield "operation", 2, Prefix("-", node, span=node.span)
         yield "operation", 2, Infix("/", Float(1.0), node, span=node.span)
         yield "operation", 2, Infix("-", Float(1.0), node, span=node.span)

@@ -104,12 +104,16 @@ def _fields(node: Field, place: Place) -> Iterator[Alternative]:
         yield place.role, 1, replace(node, name=name)
 
 
+WARP = 32
+
+
 def _integers(node: Integer, place: Place) -> Iterator[Alternative]:
     n = node.value
-    near, far = (n + 1, n - 1), (2 * n, n // 2, 0, 1)
-    for value in dict.fromkeys([*near, *place.known.ints, *far]):
+    near, far = (n + 1, n - 1), (2 * n, n // 2, 2 * n + 1, 0, 1)
+    widths = (WARP, place.known.threads) if n >= WARP // 2 else ()
+    for value in dict.fromkeys([*near, *place.known.ints, *far, *widths]):
         if value != n and value >= 0:
-            cost = 1 if value in near or n < 2 else 2
+            cost = 1 if n and (value in near or value in place.known.ints) else 2
             yield place.role if place.position else "operation", cost, replace(node, value=value)
     if place.position and n < 2:
         for name in place.known.before(node.span.start):
@@ -155,6 +159,8 @@ def _infix(node: Infix, place: Place) -> Iterator[Alternative]:
         for leaf in _symbols(node, place.known):
             yield role, 1, leaf
     near, far = (_taken_for(node.op, groups) for groups in (GROUPS, FARTHER))
+    if isinstance(node.left, Subscripted) and len(node.left.subscripts) == 1:
+        yield "index", 1, _inwards(node, node.left)
     for op in dict.fromkeys([*near, *far]):
         yield role, 1 if op in near else 2, replace(node, op=op)
     for other in _by_bits(node):
@@ -170,6 +176,15 @@ def _symbols(node: Infix, known: Known) -> list[Name]:
     near = {id(node.left), id(node.right)}
     found = [n for n in nodes(node) if isinstance(n, Name) and id(n) not in near]
     return [n for n in found if n.text in known.symbols]
+
+
+def _inwards(node: Infix, element: Subscripted) -> Expression:
+    """`S[i + 1]` for `S[i] + 1`."""
+    (subscript,) = element.subscripts
+    if not isinstance(subscript, At):
+        return element
+    moved = At(replace(node, left=subscript.index), span=subscript.span)
+    return replace(element, subscripts=(moved,), span=node.span)
 
 
 def _taken_for(op: str, groups: tuple[tuple[str, ...], ...]) -> list[str]:
@@ -215,9 +230,13 @@ def _subscripted(node: Subscripted, place: Place) -> Iterator[Alternative]:
             order = list(node.subscripts)
             order[i], order[j] = order[j], order[i]
             yield "index", 1, replace(node, subscripts=tuple(order))
-    for name in place.known.arrays:
+    known = place.known
+    for name in known.arrays:
         if name != node.base.text:
             yield "operand", 1, replace(node, base=replace(node.base, text=name))
+    for name in known.before(node.span.start):
+        if not place.position and name not in known.positions:
+            yield "operand", 2, Name(name, span=node.span)
     if place.position:
         for subscript in node.subscripts:
             if isinstance(subscript, At):

@@ -20,10 +20,16 @@ from phobos_nb.language.tree import (
     Name,
     Node,
     ParameterNode,
+    PlainArgument,
     ShapedType,
+    Subscript,
     Subscripted,
     Update,
 )
+
+MOST = 8
+"""Ways to subscript that are tried for another tensor."""
+DEFAULT_THREADS = 256
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,8 @@ class Known:
 
     locals: each with where it is declared. positions: names that end up in subscripts, bounds or loop
     variables. arrays: what can be subscripted. unused: scalars and locals that are never read. unread:
-    tensors that are not. ints, floats: the literals of the text.
+    tensors that are not. constant: `var`s that are never assigned to. subscripts: those of the text.
+    threads: of the launch. ints, floats: the literals of the text.
     """
 
     locals: tuple[tuple[str, int], ...]
@@ -42,6 +49,9 @@ class Known:
     symbols: tuple[str, ...]
     unused: tuple[str, ...]
     unread: tuple[str, ...]
+    constant: tuple[str, ...]
+    subscripts: tuple[tuple[Subscript, ...], ...]
+    threads: int
     ints: tuple[int, ...]
     floats: tuple[Float, ...]
 
@@ -64,6 +74,9 @@ def known(kernel: KernelNode | FunctionNode) -> Known:
         tuple(dict.fromkeys(dims)),
         tuple(_unused(kernel, body, shaped)),
         tuple(_unread(body, shaped)),
+        tuple(_constant(body)),
+        tuple(dict.fromkeys(n.subscripts for n in body if isinstance(n, Subscripted)))[:MOST],
+        _threads(kernel),
         tuple(dict.fromkeys(n.value for n in body if isinstance(n, Integer))),
         tuple({n.value: n for n in body if isinstance(n, Float)}.values()),
     )
@@ -81,6 +94,21 @@ def _unused(
             written |= {id(n) for n in own}
     read = {n.text for n in body if isinstance(n, Name) and id(n) not in written}
     return [n for n in (*scalars, *declared) if n not in read]
+
+
+def _constant(body: list[Node]) -> list[str]:
+    declared = [n.name.text for n in body if isinstance(n, Declare) and n.mutable]
+    assigned = {_target(n) for n in body if isinstance(n, Update)}
+    return [n for n in declared if n not in assigned]
+
+
+def _threads(kernel: KernelNode | FunctionNode) -> int:
+    """The threads of `@launch`, 256 without one."""
+    for attribute in kernel.attributes if isinstance(kernel, KernelNode) else ():
+        first = attribute.arguments[0] if attribute.arguments else None
+        if attribute.name == "launch" and isinstance(first, PlainArgument):
+            return first.value.value if isinstance(first.value, Integer) else DEFAULT_THREADS
+    return DEFAULT_THREADS
 
 
 def _unread(body: list[Node], shaped: list[ParameterNode]) -> list[str]:

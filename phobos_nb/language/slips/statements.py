@@ -56,6 +56,7 @@ def block_slips(block: Block, known: Known) -> Iterator[Rewritten]:
         if after:
             yield from _with_next(statement, before, after)
     yield from _exchanged_stores(block)
+    yield from _unassigned(block, known)
 
 
 def _opened(statement: StatementNode, before: Block, after: Block) -> Iterator[Rewritten]:
@@ -85,6 +86,18 @@ def _with_next(statement: StatementNode, before: Block, after: Block) -> Iterato
         yield Rewritten("order", 2, other, other, (*before, inside, *rest))
 
 
+def _unassigned(block: Block, known: Known) -> Iterator[Rewritten]:
+    """A `var` that is never assigned to takes a value at the block's end."""
+    if not block or not known.constant:
+        return
+    end = block[-1].span
+    for name in known.constant:
+        for other in known.before(end.stop):
+            for op in ("", "+") if other != name else ():
+                new = Update(Name(name, span=end), op, Name(other, span=end), span=end)
+                yield Rewritten("operation", 2, None, new, (*block, new))
+
+
 def _exchanged_stores(block: Block) -> Iterator[Rewritten]:
     """Two stores, or two declarations, each with the other's value."""
     for kind in (Update, Declare):
@@ -110,12 +123,14 @@ def statement_slips(node: StatementNode, known: Known) -> Iterator[tuple[Role, i
         yield from _exchanged_parts(node, known)
         yield from _unused_instead(node, known)
         yield from _unread_tensors(node, known)
+        yield from _same_corrections(node)
 
 
 def _updates(node: Update) -> Iterator[tuple[Role, int, StatementNode]]:
+    number = isinstance(node.value, Float | Integer)
     for op in ("", "+", "-", "*"):
         if op != node.op:
-            yield "operation", 1, replace(node, op=op)
+            yield "operation", 3 if number else 1, replace(node, op=op)
     if not node.op:
         for name in ("max", "min", "tmax", "tmin"):
             both = CallExpression(Name(name), (node.target, node.value), span=node.value.span)
@@ -173,7 +188,12 @@ def _unused_instead(node: StatementNode, known: Known) -> Iterator[tuple[Role, i
     if value is None:
         return
     parts = {n for n in nodes(value) if isinstance(n, Subscripted | CallExpression)}
+    operations = [n for n in nodes(value) if isinstance(n, Infix)]
     for name in known.unused:
+        for part in operations:
+            for other in {n.text for n in nodes(part) if isinstance(n, Name)}:
+                renaming = {id(part): renamed(part, {other: name})}
+                yield "operand", 2, replace(node, value=cast(Any, replaced(value, renaming)))
         for part in sorted(parts, key=lambda n: n.span):
             same = {id(n): Name(name, span=n.span) for n in nodes(value) if n == part}
             yield "operand", 2, replace(node, value=cast(Any, replaced(value, same)))
@@ -184,17 +204,32 @@ def _unread_tensors(node: StatementNode, known: Known) -> Iterator[tuple[Role, i
     if not known.unread:
         return
     found = list(nodes(node))
-    where = dict.fromkeys(n.subscripts for n in found if isinstance(n, Subscripted))
+    held = {id(_own(node))}
+    held |= {id(n.base) for n in found if isinstance(n, Subscripted)}
+    held |= {id(n.callee) for n in found if isinstance(n, CallExpression)}
     for name in known.unread:
-        for subscripts in where:
+        for subscripts in known.subscripts:
             element = Subscripted(Name(name), subscripts, span=node.span)
             for part in found:
                 if isinstance(part, Float | Integer):
                     yield "operand", 2, cast(StatementNode, replaced(node, {id(part): element}))
-                elif isinstance(part, Subscripted) and part is not getattr(node, "target", None):
+                elif isinstance(part, Subscripted | Name) and id(part) not in held:
                     for op in "*+-/":
                         both = Infix(op, part, element, span=part.span)
                         yield "operand", 2, cast(StatementNode, replaced(node, {id(part): both}))
+
+
+def _own(node: StatementNode) -> Node | None:
+    return node.target if isinstance(node, Update) else node.name if isinstance(node, Declare) else None
+
+
+def _same_corrections(node: StatementNode) -> Iterator[tuple[Role, int, StatementNode]]:
+    """All corrections by one number left out: `X[i, j]` for `X[i - 1, j - 1]`."""
+    found = [n for n in nodes(node) if isinstance(n, Infix) and isinstance(n.right, Integer)]
+    for op, value in {(n.op, n.right) for n in found if n.op in ("+", "-")}:
+        same = {id(n): n.left for n in found if (n.op, n.right) == (op, value)}
+        if len(same) > 1:
+            yield "index", 2, cast(StatementNode, replaced(node, cast(Any, same)))
 
 
 def replaced(node: Node, others: Mapping[int, Node]) -> Node:
