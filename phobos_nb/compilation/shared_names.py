@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
@@ -35,8 +36,7 @@ def _named_fault(fault: Fault, plan: SharedPlan) -> Fault:
         buffers = [max(plan.buffers, key=lambda b: b.offset)]
     if len(buffers) != 1:
         return fault
-    extents = " x ".join(map(str, buffers[0].shape))
-    element = f"{_element(buffers[0], byte)}, where `{buffers[0].name}` has {extents} elements"
+    element = f"{_element(buffers[0], byte)}, where `{buffers[0].name}` has {_extents(buffers[0])}"
     return replace(fault, message=f"{fault.message}: {element}")
 
 
@@ -49,8 +49,10 @@ def _left(fault: Fault, plan: SharedPlan) -> Fault:
         return fault
     (buffer,) = found
     verb = fault.message.split("[", 1)[0].strip()
-    extents = " x ".join(map(str, buffer.shape))
-    place = f"{_indexed(buffer, list(fault.index))}, outside `{buffer.name}` of {extents} elements"
+    index = list(fault.index)
+    if len(index) != len(buffer.shape):  # a view of rank 1
+        index = _split(index[-1], buffer.strides)
+    place = f"{_indexed(buffer, index)}, outside `{buffer.name}` of {_extents(buffer)}"
     return replace(fault, message=f"{verb} {place}")
 
 
@@ -58,7 +60,8 @@ def _named_race(race: Race, plan: SharedPlan) -> Race:
     if race.tensor != "shared" or len(race.element) != 1:
         return race
     (byte,) = race.element
-    return replace(race, name=" or ".join(_element(b, byte) for b in _buffers_at(byte, plan)))
+    name = " or ".join(_element(b, byte) for b in _buffers_at(byte, plan))
+    return replace(race, name=name or race.name)
 
 
 def _named_access(access: AccessRecord, plan: SharedPlan) -> AccessRecord:
@@ -74,11 +77,25 @@ def _buffers_at(byte: int, plan: SharedPlan) -> list[PlacedBuffer]:
 def _element(buffer: PlacedBuffer, byte: int) -> str:
     """Such as `s[64]` or `a for dot[stage 1][3, 17]`: the tile's element at a byte of shared memory."""
     rest = (byte - buffer.offset) // max(1, buffer.bytes // max(1, math.prod(buffer.shape)))
+    return _indexed(buffer, _split(rest, buffer.strides))
+
+
+def _split(offset: int, strides: Sequence[int]) -> list[int]:
+    """The index of an element by its distance from the first."""
     index: list[int] = []
-    for stride in buffer.strides:
-        index.append(rest // max(1, stride))
-        rest %= max(1, stride)
-    return _indexed(buffer, index)
+    for stride in strides:
+        index.append(offset // max(1, stride))
+        offset %= max(1, stride)
+    return index
+
+
+def _extents(buffer: PlacedBuffer) -> str:
+    """Such as `40 x 4 elements in 4 stages`, in the order of the tile's axes, padding included."""
+    shape = list(buffer.shape)
+    stages = f" in {shape.pop(0)} stages" if buffer.stages > 1 else ""
+    if buffer.order:
+        shape = [shape[buffer.order.index(axis)] for axis in range(len(shape))]
+    return f"{' x '.join(map(str, shape))} elements{stages}"
 
 
 def _indexed(buffer: PlacedBuffer, index: list[int]) -> str:

@@ -34,6 +34,8 @@ def issue(m: Machine, s: Strand, site: Site, ref: Ref, where: Located, data: Any
     lanes = None
     if where.live is not None:
         lanes = np.flatnonzero(np.broadcast_to(where.live, shape).any(0))
+        if not len(lanes):
+            return
         positions, values = positions[:, lanes], values[:, lanes]
     s.copies.append(Copy(site.op, ref.dtype, positions, values, lanes))
 

@@ -1,11 +1,17 @@
 """Every kind of access to shared memory stays in its own array, whatever lies behind it."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, IntegerAttr
 
 import phobos_nb as ph
+from phobos_nb.compilation.shared_names import with_shared_names
+from phobos_nb.ir.dialects.nvgpu import DeviceAsyncCopyOp
+from phobos_nb.simulate.launch import simulate
 from tests.async_text import FIRST, PARITY, TICKS, expect, init, kernel, op, shared_view, wait, when
 from tests.simulate.small_programs import Small
 
@@ -113,6 +119,34 @@ def test_what_lies_outside_is_not_touched(seed):
     """A store past the end leaves the next array as it was."""
     small = Small("", BESIDE + "w = f32x4 2.0\nvec s[i] = w\nbarrier\nx = u[0]\nout[t] = x")
     assert (small.run(seed=seed).outputs["out"][:64] == 1).all()
+
+
+def test_a_copy_that_lies_outside_as_a_whole():
+    """It is left out, and its groups and waits go on without it."""
+    text = "shared s f32 64\nshared u f32 64\ni = t + 64\ncopy s[i] a[t] 1 !\ncommit\nwait 0"
+    small = Small("", text)
+    (fault,) = small.run().faults
+    assert (fault.message, fault.count) == ("copies to s[64], outside `s` of 64 elements", 64)
+
+
+def test_the_compilers_buffers():
+    """A fault in generated code names buffer, stage and the element of the tile; the row is 40 long."""
+    text = Path(__file__).parents[2].joinpath("examples", "gemm_fp32.ph").read_text("utf-8")
+    (gemm,) = ph.compile(text, chip="sm_80")
+    made = gemm.compile()
+    module = made.thread_module.clone()
+    copy = next(op for op in module.walk() if isinstance(op, DeviceAsyncCopyOp))
+    far = arith.ConstantOp(IntegerAttr(40, IndexType()))
+    copy.parent_block().insert_op_before(far, copy)
+    copy.operands[len(copy.dst_indices)] = far.result
+    ones = np.ones((64, 64), np.float32)
+    arguments = {"A": ones, "B": ones, "C": ones, "alpha": 1.0, "beta": 0.0}
+    result = simulate(module, made.contract, arguments, grid=(1, 1, 1))
+    fault = with_shared_names(result, made.shared_memory).faults[0]
+    assert fault.message == (
+        "copies to a for dot[stage 0][40, 0], outside `a for dot` of 40 x 4 elements in 4 stages"
+    )
+    assert fault.place.line == 23
 
 
 VIEW = (
