@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -140,7 +141,9 @@ def _trial(
         if not callable(ref):
             return meant(arrays, None, None)
         try:
-            given = ref({**{name: array.copy() for name, array in arrays.items()}, **scalars})
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                given = ref({**{name: array.copy() for name, array in arrays.items()}, **scalars})
             return {name: np.asarray(array) for name, array in given.items()}
         except Exception as error:  # the caller's own function, which need not take such arrays
             raise UnknownRight(str(error)) from error

@@ -76,13 +76,13 @@ def _seen(evidence: Evidence) -> Verdict | None:
             return _race(race)
     question = evidence.question
     widths = question.trial.steps if question else frozenset[int]()
-    tail = _tail(evidence, widths)
+    tail, whole = _tail(evidence, widths)
     if result.faults:
         return Verdict("tail" if tail else "memory", str(result.faults[0]))
     if evidence.nobody and (small := _small_grid(evidence)):
         return Verdict("not written", small)
     if tail:
-        return Verdict("tail", tail)
+        return Verdict("tail", tail, certain=whole > 1)
     if any(race.tensor == evidence.name and race.kind == "write after write" for race in result.races):
         return _race(result.races[0])
     if result.races:
@@ -102,6 +102,8 @@ def _with_change(seen: Verdict, question: Question) -> Verdict:
         found = search(question)
     except PhobosError:
         return seen
+    if found.mends and not seen.certain:
+        return blamed(question, found)
     return _see(seen, found)
 
 
@@ -222,8 +224,10 @@ def _small_grid(evidence: Evidence) -> str:
     return f"the grid {grid} has too few CTAs, the stores need {full}"
 
 
-def _tail(evidence: Evidence, widths: frozenset[int]) -> str:
-    """Why the wrong elements lie only in partial tiles; empty when they do not.
+def _tail(evidence: Evidence, widths: frozenset[int]) -> tuple[str, int]:
+    """Why the wrong elements lie only in partial tiles, empty when they do not, and how many are whole.
+
+    Behind a single whole tile they may be wrong for being in another tile than the first.
 
     A tile is as wide as the grid's step; along an extent over which the grid does not step, as one of
     `widths`.
@@ -235,11 +239,12 @@ def _tail(evidence: Evidence, widths: frozenset[int]) -> str:
         extent, first = wrong.shape[axis], int(np.argwhere(wrong)[:, axis].min())
         for step in sorted([steps[dim]] if dim in steps else widths, reverse=True):
             if extent % step and extent > step and first >= extent - extent % step:
-                return (
+                text = (
                     f"only the last {extent % step} of {extent} along axis {axis}, "
                     f"a partial tile of {step}"
                 )
-    return ""
+                return text, extent // step
+    return "", 0
 
 
 def _moved(output: Array, right: Array, wrong: NDArray[np.bool_], dtype: np.dtype[Any]) -> bool:
