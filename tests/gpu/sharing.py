@@ -100,7 +100,7 @@ def run(parsed: argparse.Namespace) -> int:
     launches, differing = (sum(row[k] for row in rows) for k in ("launches", "differing"))
     result = {
         "gpu": describe_gpus(),
-        "command": " ".join(["python -m tests.gpu.sharing", *sys.argv[1:]]),
+        "command": f"python -m tests.gpu.sharing run FOLDER RESULTS --repeats {parsed.repeats}",
         "programs": len(rows),
         "barriers": sum(row["barriers"] for row in rows),
         "launches": launches,
