@@ -76,7 +76,7 @@ OPEN = (
     "rows by thread",
     "a window further",
     "halves exchanged",
-    "the row's end for its start",
+    "one lane's part only",
     "interleaved for halves",
 )
 """Told otherwise, or not at all, from arrays: an index that leads to a race or out of memory is called
