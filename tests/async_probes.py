@@ -45,7 +45,7 @@ class Probe:
     @property
     def spills(self) -> bool:
         """Whether it is stored over an end of rows that are no multiples of 16 bytes."""
-        ends = self.corner[-1] + self.box[-1] > self.shape[-1]
+        ends = self.corner[-1] < self.shape[-1] < self.corner[-1] + self.box[-1]
         return self.way == "store" and ends and self.shape[-1] * SIZES[self.dtype] % PIECE != 0
 
     def kernel(self) -> Kernel:

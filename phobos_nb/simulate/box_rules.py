@@ -1,6 +1,6 @@
 """Which boxes of a tensor bulk copies can move: what an H200 does, found by trying.
 
-The PTX ISA and the driver API do not say it. 134 single boxes, all element types, 1 to 5 axes and all
+The PTX ISA and the driver API do not say it. 152 single boxes, all element types, 1 to 5 axes and all
 swizzles (`tests/async_probes.py`; `results/h200_async.json`, "probes"):
 
 * An innermost coordinate that is no multiple of 16 bytes ends the launch with an illegal instruction,
