@@ -8,6 +8,7 @@ from typing import Any
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.findings import Findings
+from phobos_nb.arguments.options import what_there_is
 from phobos_nb.arguments.scalars import Scalar, check_range, convert_scalar
 from phobos_nb.contract import MOST, Parameter, ScalarParameter, TensorParameter
 from phobos_nb.dtypes import ALL
@@ -46,7 +47,7 @@ def name_arguments(
             before = (
                 f"{name} is a constant: `{kernel}.specialize({name}={value!r})` is the kernel with it"
             )
-            help = before if name in constants() else f"its parameters: {', '.join(names)}"
+            help = before if name in constants() else what_there_is(name, names)
             found.type_error("PH701", f"has no parameter {name}", help)
         elif name in values:
             found.type_error("PH701", f"{name} is given twice")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from phobos_nb.compilation import stages
+from phobos_nb.compilation.barrier_list import Barriers
 from phobos_nb.compilation.configuration import Configuration
 from phobos_nb.contract import Launch, LaunchContract, LaunchPlan, single_launch
 from phobos_nb.diagnostics import Diagnostic
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from phobos_nb.cuda.nvrtc import NvrtcResult
     from phobos_nb.cuda.resources import Occupancy, Resources
     from phobos_nb.cuda.sass import Disassembly
-    from phobos_nb.lower.insert_barriers import Barrier
     from phobos_nb.lower.loop_report import LoopReport
     from phobos_nb.lower.pipeline import Lowered
     from phobos_nb.lower.plan_shared_memory import SharedPlan
@@ -122,9 +122,9 @@ class Compilation:
         return self._lowered.shared_plan
 
     @property
-    def barriers(self) -> tuple[Barrier, ...]:
-        """The barriers, kept and elided, with their reasons."""
-        return self._lowered.barriers
+    def barriers(self) -> Barriers:
+        """The barriers, kept and elided, with their reasons: a tuple that is printed one a line."""
+        return Barriers(self._lowered.barriers)
 
     @property
     def loops(self) -> tuple[LoopReport, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.match import name_arguments, signature
+from phobos_nb.arguments.options import SIMULATION_OPTIONS
 from phobos_nb.arguments.variant import choose_variant
 from phobos_nb.compilation import remembered, stages
 from phobos_nb.compilation.call import Describe, SolvedCall, describe_host, host_values, on_device, solve
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
     from phobos_nb.views.sliders_widget import SlidersWidget
 
 LOG = logging.getLogger("phobos_nb")
-SIMULATION_OPTIONS = ("ctas", "races", "banks", "trace", "seed", "stop_at_first", "in_place", "probe")
-"""Options of `phobos_nb.simulate.launch.simulate` that a kernel's `simulate` hands on."""
 
 
 class Kernel:
@@ -156,7 +155,7 @@ class Kernel:
             kernel = self.for_call(arguments, named)
             return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
         from phobos_nb.arguments.simulation import check_simulation
-        from phobos_nb.compilation.shared_names import with_shared_names
+        from phobos_nb.compilation.told import told
 
         values = host_values(self._by_name(arguments, named))
         dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
@@ -167,7 +166,7 @@ class Kernel:
         check_simulation(self.name, options, call.grid, {n: values[n].shape for n in call.arrays})
         converted = {name: call.scalars.get(name, value) for name, value in values.items()}
         modules = [x.thread_module for x in compilation.launches]
-        names = [partial(with_shared_names, plan=x.shared_memory) for x in compilation.launches]
+        names = [partial(told, x.shared_memory, x.barriers, dropped) for x in compilation.launches]
         return stages.simulate_plan(
             modules, compilation.plan, converted, call.grid, named=names, **options
         )
@@ -178,7 +177,10 @@ class Kernel:
     def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
         """Take the simulator's options out of a call's named arguments."""
         own = {p.name for p in self.parameters}
-        return {n: named.pop(n) for n in SIMULATION_OPTIONS if n in named and n not in own}
+        found = {n: named.pop(n) for n in SIMULATION_OPTIONS if n in named and n not in own}
+        if found.get("seed", 0) is None:
+            del found["seed"]
+        return found
 
     def compare(
         self,

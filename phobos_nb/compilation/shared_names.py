@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
+from phobos_nb.simulate.race_groups import grouped
 from phobos_nb.simulate.records import AccessRecord, Fault, Race, SimulationResult
 
 
 def with_shared_names(result: SimulationResult, plan: SharedPlan) -> SimulationResult:
     """The result whose faults, races and counts in shared memory name the buffer there.
 
+    Races of one pair of lines on one buffer become one.
     Where several buffers share a byte, all are named. A byte behind all buffers counts from the last.
     """
     return replace(
         result,
         faults=[_named_fault(fault, plan) for fault in result.faults],
-        races=[_named_race(race, plan) for race in result.races],
+        races=grouped([_named_race(race, plan) for race in result.races]),
         accesses=[_named_access(access, plan) for access in result.accesses],
     )
 

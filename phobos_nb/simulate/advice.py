@@ -15,9 +15,16 @@ FAULTS: Mapping[str, str] = {
     "shift": "shift by less than the integer has bits",
     "conversion": "bring the number into the integer's range first, and NaN to a number",
     "shuffle": "let the lane that is read take part: move the shuffle out of the branch",
+    "mbarrier": "init once, then a fence and a barrier; as many arrivals and bytes as a phase expects",
+    "bulk_copy": "16-byte addresses and sizes, inside the tensor and array, by a descriptor of this box",
+    "cluster": "name a CTA of this cluster, and let none end before the last access: a cluster barrier",
+    "registers": "write all registers of the operand first, by all lanes that the operation reads",
+    "descriptor": "take start, strides and swizzle from the layout in which the tile was written",
+    "assert": "look at the values of the condition at this thread: `trace`, or a print before it",
+    "trap": "the kernel ends itself here: look at the condition that leads to it",
     "fragment": "the whole warp has to come: move the operation out of the branch",
 }
-"""By kind of fault; the others say themselves what is missing."""
+"""By kind of fault: every kind has one."""
 
 RACES: Mapping[str, str] = {
     "copy in flight": "wait for the copy's group first, and then a barrier where another thread reads",

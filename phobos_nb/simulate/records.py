@@ -87,11 +87,12 @@ class Fault:
     threads: tuple[int, ...] = ()
     index: tuple[int, ...] = ()
     array: tuple[int, tuple[int, ...]] | None = None
+    remedy: str = ""
 
     @property
     def help(self) -> str:
-        """What mends it, where its kind tells."""
-        return advice.FAULTS.get(self.kind, "")
+        """What mends it: `remedy`, where this one's is known, else what its kind tells."""
+        return self.remedy or advice.FAULTS.get(self.kind, "")
 
     @property
     def lane(self) -> int:
@@ -111,6 +112,8 @@ class Race:
     "shared" or a parameter's name, `element` a byte offset or the element's index. `name` is the element
     of the buffer that holds the byte, such as `a[stage 1][3, 17]`, where it is known. With `several`,
     more threads made the first access, `first_thread` last; that one may be `second_thread` too.
+    `also` are further races of these lines, buffer and kind, by other operations, as an unrolled loop
+    has them: `count` is the sum. `remedy` replaces the help that kind and lines give.
     """
 
     kind: RaceKind
@@ -125,6 +128,19 @@ class Race:
     count: int = 1
     name: str = ""
     several: bool = False
+    also: tuple[Race, ...] = field(default=(), repr=False)
+    remedy: str = ""
+
+    @property
+    def buffer(self) -> str:
+        """The buffer's name without stage and element, empty where it is not known."""
+        return self.name.partition("[")[0]
+
+    @property
+    def stages(self) -> list[int]:
+        """The stages of the buffer at which it was seen first by each pair of operations."""
+        names = [r.name.partition("[stage ")[2].partition("]")[0] for r in (self, *self.also)]
+        return sorted({int(n) for n in names if n.isdigit()})
 
     @property
     def where(self) -> str:
@@ -135,6 +151,8 @@ class Race:
     @property
     def help(self) -> str:
         """What orders the two accesses, where their kind tells."""
+        if self.remedy:
+            return self.remedy
         if " after " not in self.kind or not (self.first.line and self.second.line):
             return advice.RACES.get(self.kind, "")
         if self.first_cta != self.second_cta:
@@ -164,8 +182,18 @@ class Race:
                 f"{second} of CTA {self.second_cta}",
                 "",
             )
-        often = counted(self.count, "time")
+        often = counted(self.count, "time") + self._alike
         return f"{self.kind} on {self.where}: {second} and {first}{ctas} ({often})"
+
+    @property
+    def _alike(self) -> str:
+        """How many pairs of operations are meant, and in which stages."""
+        if not self.also:
+            return ""
+        stages = self.stages
+        shown = ", ".join(map(str, stages))
+        where = f" in stage{'s' if len(stages) > 1 else ''} {shown}" if stages else ""
+        return f", by {len(self.also) + 1:,} pairs of operations of these lines{where}"
 
 
 @dataclass
