@@ -81,7 +81,9 @@ def check_comparison(
     known = f"its outputs: {', '.join(outputs)}"
     with findings(kernel) as found:
         if not isinstance(right, Mapping):
-            found.type_error(CODE, f"ref: wanted arrays by name, got {type(right).__name__}", known)
+            arrays = ", ".join(f'"{name}": ...' for name in outputs)
+            wanted = f"ref: wanted arrays by name, {{{arrays}}}, or a function that returns them"
+            found.type_error(CODE, f"{wanted}, got {_called(right)}", known)
             found.raise_errors()
         given = {n: np.asarray(a) for n, a in cast(Mapping[str, Any], right).items()}
         if not given:
@@ -94,6 +96,10 @@ def check_comparison(
                 found.value_error(CODE, f"ref: {name} has shape {shape}, got {array.shape}")
         _check_tolerance(tolerance, given, found)
     return given
+
+
+def _called(given: object) -> str:
+    return f"{type(given).__name__} {given!r}" if np.isscalar(given) else type(given).__name__
 
 
 def _check_tolerance(tolerance: Any, given: Mapping[str, object], found: Findings) -> None:

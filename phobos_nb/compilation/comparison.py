@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +15,9 @@ from phobos_nb.arguments.simulation import check_comparison
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.call import SolvedCall, describe_host, host_values
 from phobos_nb.compilation.configuration import resolve
+from phobos_nb.compilation.reference import Reference, asked, by_name
 from phobos_nb.compilation.source_trials import SourceTrials
+from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import Binary, Constant, For
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
@@ -27,10 +29,7 @@ from phobos_nb.simulate.trial import Arrays, Cta, Trial, UnknownRight
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.kernel import Kernel
-
-Reference = Mapping[str, Any] | Callable[[dict[str, Any]], Mapping[str, Any]]
-"""The right outputs by name, or what gives them for a call's arguments by name."""
-
+    from phobos_nb.simulate.records import SimulationResult
 
 REPEATED = ("grid", "drop_barrier", "seed")
 """Options with which a call is made again."""
@@ -50,9 +49,9 @@ def compare_call(
     grid, configuration = options.get("grid"), resolve(kernel.options)
     call, compilation = kernel.compiled_call(values, describe_host, grid, configuration)
     trial = _trial(kernel, call, len(compilation.launches), values, options, ref, result.outputs)
-    wanted = cast(Arrays, ref)
+    wanted = by_name(ref, result.outputs)
     if callable(ref):
-        wanted = cast(Arrays, ref({name: np.copy(x) if np.ndim(x) else x for name, x in values.items()}))
+        wanted = asked(kernel.name, ref, values, result.outputs)
     elif ref is None:
         wanted = cast(Any, trial.right)(trial.arrays)
     if ref is None:
@@ -121,6 +120,13 @@ def _trial(
     scalars = {name: value for name, value in values.items() if name not in call.arrays}
     same = kernel.specialize(**call.typed.constants, **call.choices)
     repeated = {k: options[k] for k in REPEATED if k in options}
+    names = frozenset(outputs)
+
+    def changed(program: Program, arrays: Arrays) -> SimulationResult | None:
+        if repeated.get("drop_barrier") is not None:
+            return None  # what is wrong is not of the source
+        other = same.of_program(program)
+        return other.simulate(**repeated, banks=False, **arrays, **scalars)
 
     def simulated(arrays: Arrays, cta: Cta | None) -> Arrays:
         some = None
@@ -144,14 +150,15 @@ def _trial(
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 given = ref({**{name: array.copy() for name, array in arrays.items()}, **scalars})
-            return {name: np.asarray(array) for name, array in given.items()}
+            right = cast(Mapping[str, Any], by_name(given, names))
+            return {name: np.asarray(array) for name, array in right.items()}
         except Exception as error:  # the caller's own function, which need not take such arrays
             raise UnknownRight(str(error)) from error
 
     arrays = {name: np.asarray(values[name]) for name in call.arrays}
     known = right if ref is None or callable(ref) else None
     dims = {tensor.name: tensor.dims for tensor in call.typed.tensor_parameters}
-    text = SourceTrials(kernel, call, frozenset(outputs))
+    text = SourceTrials(kernel, call, names, changed)
     return Trial(arrays, simulated, meant, known, dims, _steps(call), text)
 
 

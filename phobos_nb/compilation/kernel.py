@@ -35,8 +35,8 @@ from phobos_nb.source import Source
 from phobos_nb.target import Target
 
 if TYPE_CHECKING:
-    from phobos_nb.compilation.comparison import Reference
     from phobos_nb.compilation.profile import Profile
+    from phobos_nb.compilation.reference import Reference
     from phobos_nb.cuda.device_plan import Prepared
     from phobos_nb.cuda.plan import Dispatcher
     from phobos_nb.simulate.difference import Differences
@@ -195,8 +195,8 @@ class Kernel:
 
         ref: the right outputs by parameter name, or a function of one dict, the arguments by name, that
         gives them and leaves those as they are, such as `lambda given: {"C": given["A"] @ given["B"]}`
-        (it tells more: it is asked for other shapes too, to find the cause); by default what the
-        kernel means, run on the CPU.
+        (it tells more: it is asked for other shapes too, to find the cause); of a kernel with one
+        output the bare array will do; by default what the kernel means, run on the CPU.
         tolerance: the largest absolute error, a number or arrays by name. An empty list is agreement; a
         race or a fault that left all values right is a difference with `wrong` 0.
         Takes the options of `simulate` too.
@@ -325,6 +325,10 @@ class Kernel:
             dtypes={**self.options.dtypes, **dtypes},
         )
         return Kernel(self._program, self.name, options, self._front_end_times["parse"])
+
+    def of_program(self, program: Program) -> Kernel:
+        """The kernel of that name in another program, with the same options."""
+        return Kernel(program, self.name, self.options)
 
     def compile(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +15,35 @@ from phobos_nb.dtypes import ALL
 from phobos_nb.language.meaning.conversion import numpy_dtype
 from phobos_nb.language.slips import Slip, slips
 from phobos_nb.language.slips.floats import FLOATS, with_floats
+from phobos_nb.language.tree import Program
 from phobos_nb.language.typed import Call, TypedKernel
+from phobos_nb.language.types import ScalarType, TileType
 from phobos_nb.language.walk import all_expressions
+from phobos_nb.simulate.tolerance import unit_roundoff
 from phobos_nb.simulate.trial import Arrays, Cta, Meaning
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.kernel import Kernel
+    from phobos_nb.simulate.records import SimulationResult
+
+UNIT_F32 = 2.0**-24
 
 
 class SourceTrials:
-    """The source of one call. outputs: the tensors that it may write."""
+    """The source of one call. outputs: the tensors that it may write.
 
-    def __init__(self, kernel: Kernel, call: SolvedCall, outputs: frozenset[str]) -> None:
+    simulate: the same call of the kernel of another program; None where that says nothing.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        call: SolvedCall,
+        outputs: frozenset[str],
+        simulate: Callable[[Program, Arrays], SimulationResult | None],
+    ) -> None:
         self._program, self._name = kernel.program, kernel.name
+        self._simulate = simulate
         self._dtypes = kernel.dtypes
         self._call, self._outputs = call, outputs
 
@@ -66,6 +82,26 @@ class SourceTrials:
         except PhobosError:
             return None
         return self._meaning(typed)
+
+    def clean(self, slip: Slip, arrays: Arrays) -> Arrays | None:
+        """The outputs of the changed kernel, compiled; None where it races, faults or is refused."""
+        assert slip.program is not None
+        try:
+            result = self._simulate(slip.program, arrays)
+        except PhobosError:
+            return None
+        return None if result is None or result.races or result.faults else result.outputs
+
+    @property
+    def narrow(self) -> tuple[str, float] | None:
+        """The narrowest float type that the source uses, if narrower than f32, and its unit roundoff."""
+        typed = self._call.typed
+        types = (e.type for e in all_expressions(typed.body))
+        used = {t.dtype for t in types if isinstance(t, ScalarType | TileType)}
+        names = {d.name for d in used} | {typed.dtype_of(t.name).name for t in typed.tensors}
+        units = {n: unit_roundoff(numpy_dtype(ALL[n])) for n in names if n in FLOATS}
+        narrowest = max(units, key=lambda n: units[n], default="f32")
+        return (narrowest, units[narrowest]) if units.get(narrowest, 0) > UNIT_F32 else None
 
     def floats(self, dtype: str) -> Meaning | None:
         """What the source means when all of its floats are of one type; None where that cannot be."""

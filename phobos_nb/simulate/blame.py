@@ -46,6 +46,8 @@ def _of_a_tail(mend: Mend) -> tuple[int, int]:
     return TAILS.index(mend.slip.role), mend.slip.cost
 
 
+REGRIDDED = 2.0
+"""Seconds that a call with another grid may take."""
 TAILS = ("padding", "bound", "index", "operand", "operation", "order", "type")
 """What a fault of tails is likely to be about."""
 
@@ -89,7 +91,7 @@ def regridded(question: Question) -> Verdict | None:
         return None
     for grid in _grids(text.grid):
         try:
-            outputs = meaning(question.trial.arrays, None, grid, 2.0)
+            outputs = meaning(question.trial.arrays, None, grid, REGRIDDED)
         except REFUSED:
             continue
         if mended(question, outputs):

@@ -20,14 +20,15 @@ from phobos_nb.diagnostics import PhobosError
 from phobos_nb.simulate.blame import blamed, regridded
 from phobos_nb.simulate.difference import Verdict
 from phobos_nb.simulate.experiments import ask
-from phobos_nb.simulate.mending import Search, search
+from phobos_nb.simulate.mending import Mend, Search, mended, search
 from phobos_nb.simulate.records import Race, SimulationResult
 from phobos_nb.simulate.roundings import Rounding, error, like_rounding, rounding
 from phobos_nb.simulate.tolerance import default_tolerance
-from phobos_nb.simulate.trial import Question
+from phobos_nb.simulate.trial import Question, Text
 
 Array = NDArray[Any]
 UNWRITTEN = "no thread stores these elements"
+ANOTHER = "`ref`: it may be of another function than the kernel, which does what its source says"
 DISTINCT = 16
 """Right values of which one is no chance find."""
 
@@ -63,8 +64,8 @@ def diagnose(evidence: Evidence) -> Verdict | Rounding:
         return _tried(evidence, question)
     if seen is None:
         return _moved_or_unwritten(evidence) or _left_over(evidence)
-    if question is not None and seen.kind in ("tail", "race", "not written"):
-        return _with_change(seen, question)
+    if question is not None and seen.kind in ("tail", "race", "memory", "not written"):
+        return _with_change(seen, evidence, question)
     return seen
 
 
@@ -94,14 +95,22 @@ def _race(race: Race) -> Verdict:
     return Verdict("race", f"{race}. {race.help}" if race.help else str(race))
 
 
-def _with_change(seen: Verdict, question: Question) -> Verdict:
-    """A fault that was seen, with a change of the source that takes it away."""
+def _with_change(seen: Verdict, evidence: Evidence, question: Question) -> Verdict:
+    """A fault that was seen, with a change of the source that takes it away.
+
+    Where a race or a fault makes the values wrong, a change that only fits them to what was found on
+    this schedule says nothing: it is told if the changed kernel runs without either.
+    """
     try:
         if not question.faithful():
             return seen
         found = search(question)
     except PhobosError:
         return seen
+    text = question.trial.text
+    if text is not None and (evidence.result.races or evidence.result.faults):
+        found.mends = [m for m in found.mends if _clears(m, text, question)][:1]
+        return _see(seen, found, ", and without a race or a fault")
     if found.mends and not seen.certain:
         return blamed(question, found)
     return _see(seen, found)
@@ -143,11 +152,17 @@ def _rounding(rounded: Rounding, question: Question, faithful: bool) -> Verdict 
     return verdict
 
 
-def _see(verdict: Verdict, found: Search) -> Verdict:
+def _clears(mend: Mend, text: Text, question: Question) -> bool:
+    """Whether the changed kernel, compiled, gives the right values, no race and no fault."""
+    outputs = text.clean(mend.slip, question.trial.arrays)
+    return outputs is not None and mended(question, outputs)
+
+
+def _see(verdict: Verdict, found: Search, more: str = "") -> Verdict:
     """With the change that mends it and one more."""
     if not found.mends:
         return verdict
-    words = tuple(m.words for m in found.mends[:2])
+    words = tuple(m.words + more for m in found.mends[:2])
     return replace(verdict, candidates=words, change=found.mends[0].change)
 
 
@@ -185,7 +200,7 @@ def _doubts(evidence: Evidence, question: Question, faithful: bool, found: Searc
         return (
             {"explanation": text, "excluded": tuple(excluded)} if text else {"excluded": tuple(excluded)}
         )
-    return {"candidates": tuple(found.partial), "excluded": tuple(excluded)}
+    return {"candidates": (*found.partial, ANOTHER), "excluded": tuple(excluded)}
 
 
 def _unfaithful(question: Question) -> str:

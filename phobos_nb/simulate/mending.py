@@ -22,8 +22,8 @@ from phobos_nb.simulate.trial import Array, Arrays, Cta, Meaning, Question, Text
 
 SEARCH = 6.0
 """Seconds of this thread for the search."""
-AFTER = 0.5
-"""Seconds in which others are looked for once one change is found."""
+AFTER = 100
+"""Further changes that are tried once one is found."""
 LONG = 20
 """A change is given up when it runs so many times longer than the kernel."""
 SLACK = 0.05
@@ -106,9 +106,9 @@ def search(question: Question, roles: Collection[Role] = ()) -> Search:
     chosen = (slip for slip in text.slips() if not roles or slip.role in roles)
     slips = sorted(chosen, key=lambda slip: slip.cost)
     found.total = len(slips)
-    end = time.thread_time() + SEARCH
+    end, last = time.thread_time() + SEARCH, len(slips)
     for number, slip in enumerate(slips):
-        if time.thread_time() > end or len(found.mends) >= ENOUGH:
+        if time.thread_time() > end or number > last or len(found.mends) >= ENOUGH:
             found.whole = False
             break
         if number % 64 == 0:
@@ -116,7 +116,7 @@ def search(question: Question, roles: Collection[Role] = ()) -> Search:
         mend = _tried(question, text, slip, sieve, seconds, found)
         if mend is not None:
             found.mends.append(mend)
-            end = min(end, time.thread_time() + AFTER)
+            last = min(last, number + AFTER)
     return found
 
 

@@ -34,7 +34,8 @@ class Rounding:
     """Errors, the largest each: found in the output; of the source with all floats f64; with f32.
 
     single: None where it is not known. allowed: what is no difference. size: the largest right value.
-    narrow: the type in which the error is a few units, empty for integers.
+    narrow: the narrowest float type of the source, empty for integers. units: the error in roundings
+    to it.
     """
 
     found: float
@@ -128,13 +129,10 @@ def _of_integers(question: Question, double: Meaning) -> Rounding | None:
 def _judged(question: Question, double: float, single: float | None) -> Rounding:
     found, size = error(question.found, question.right), largest(question.right)
     allowed = float(np.max(question.standard.allowed(question.name, question.found)))
-    narrow = next((n for n, u in NARROW.items() if found <= 64 * u * size), "bf16")
-    units = found / (NARROW[narrow] * size) if size else 0.0
+    text = question.trial.text
+    narrow, unit = (text.narrow if text else None) or ("f32", unit_roundoff(np.dtype(np.float32)))
+    units = found / (unit * size) if size else 0.0
     return Rounding(found, double, single, allowed, size, narrow, units)
-
-
-NARROW = {"f32": unit_roundoff(np.dtype(np.float32)), "f16": 2.0**-11, "bf16": 2.0**-8}
-"""Unit roundoffs."""
 
 
 def error(output: Array, right: Array) -> float:

@@ -77,6 +77,15 @@ class Text(Protocol):
         """What the source with a change means; None where it does not type-check."""
         ...
 
+    def clean(self, slip: Slip, arrays: Arrays) -> Arrays | None:
+        """The outputs of the changed kernel, compiled; None where it races, faults or is refused."""
+        ...
+
+    @property
+    def narrow(self) -> tuple[str, float] | None:
+        """The narrowest float type that the source uses, if narrower than f32, and its unit roundoff."""
+        ...
+
     def floats(self, dtype: str) -> Meaning | None:
         """What the source means when all of its floats are of one type; None where that cannot be."""
         ...

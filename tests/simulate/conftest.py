@@ -14,6 +14,7 @@ from phobos_nb.contract import (
     entry_arguments,
 )
 from phobos_nb.ir.text import parse
+from phobos_nb.simulate import blame, mending, trial
 from phobos_nb.simulate.launch import simulate
 
 DATA = Path(__file__).parent / "data"
@@ -136,3 +137,12 @@ def product():
         return result, np.abs(result.outputs["C"] - wanted).max() / np.abs(wanted).max()
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """Searches for a cause end by what they find, not by the clock of a slow machine."""
+    monkeypatch.setattr(mending, "SEARCH", 600.0)
+    monkeypatch.setattr(mending, "SLACK", 5.0)
+    monkeypatch.setattr(trial, "SECONDS", 600.0)
+    monkeypatch.setattr(blame, "REGRIDDED", 600.0)
