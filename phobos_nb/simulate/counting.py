@@ -149,7 +149,7 @@ def _add(
     width = elements * size
     costs = counts.costs.get(width)
     if costs is None:
-        costs = counts.costs[width] = PatternCosts(site.kind, width, shared=shared)
+        costs = counts.costs[width] = PatternCosts(site.kind, width, shared=shared, copied=site.copied)
     steady = shared and live is None and isinstance(where.shift, int)
     shift = (where.shift + offset) * size if steady else 0
     totals = costs.remembered(where.base, shift) if steady else None

@@ -9,6 +9,10 @@ from phobos_nb.simulate.lines import LINE, SECTOR, fewest, touched
 from phobos_nb.simulate.values import Bools, Ints, Value
 
 WARP = 32
+BYPASS, BYPASS_PARTS = 16, 4
+"""Bytes per lane of an asynchronous copy that passes the first cache by. It asks for the sectors of 8
+lanes at a time: on an H200 512 bytes take 16 sectors, and 20 where they begin 16 bytes into one, which
+a load of the same bytes takes 17 for."""
 STEADY_LIMIT = 64
 """Address arrays that are kept per access."""
 _WEIGHTS = np.random.default_rng(20).integers(1, 2**62, WARP, np.int64) | 1
@@ -23,8 +27,9 @@ class PatternCosts:
     64-bit hash of those is the key.
     """
 
-    def __init__(self, kind: AccessKind, size: int, *, shared: bool) -> None:
+    def __init__(self, kind: AccessKind, size: int, *, shared: bool, copied: bool = False) -> None:
         self.kind: AccessKind = kind
+        self.parts = BYPASS_PARTS if copied and size == BYPASS else 1
         self.size = size
         self.shared = shared
         self.unit = 4 if shared else LINE
@@ -72,9 +77,12 @@ class PatternCosts:
         if self.shared:
             real = wavefronts(row, live, self.size, self.kind)
             return np.concatenate([real, fewest_wavefronts(row, live, self.size, self.kind)])
-        return np.concatenate(
-            [f(row, live, self.size, unit) for unit in (LINE, SECTOR) for f in (touched, fewest)]
+        lines, least, _, fewest_sectors = (
+            f(row, live, self.size, unit) for unit in (LINE, SECTOR) for f in (touched, fewest)
         )
+        parts = row.reshape(self.parts, -1), live.reshape(self.parts, -1)
+        sectors = touched(*parts, self.size, SECTOR).sum(keepdims=True)
+        return np.concatenate([lines, least, sectors, fewest_sectors])
 
 
 def known(wavefronts_: int) -> int | None:

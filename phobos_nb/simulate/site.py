@@ -19,6 +19,8 @@ from phobos_nb.simulate.values import Bools, Ints, Value
 class Site:
     """One memory operation: what it moves per lane. `alignment` is in elements, 1 for none.
 
+    copied: it is the source of an asynchronous copy.
+
     Generated code moves `chunk` elements at a time: the largest power of two that the alignment, 16
     bytes and the number of elements allow.
     """
@@ -27,6 +29,7 @@ class Site:
     kind: AccessKind
     shape: tuple[int, ...]
     alignment: int = 1
+    copied: bool = False
 
     @property
     def elements(self) -> int:

@@ -146,13 +146,17 @@ def counted(folder: Path, row: tuple[str, Mapping[str, int], Mapping[str, int]])
     return counts_of(name, call)
 
 
+class AnotherKernelError(Exception):
+    """The kernel that was counted cannot be made again."""
+
+
 def recounted(folder: Path, row: tuple[str, Mapping[str, int], Mapping[str, int]]) -> Job:
     """The simulator's counts of a stored call, as it counts now."""
     name, constants, extents = row
     call, stored = taken(name, "sm_90a", constants, extents), read_call(folder / f"count-{name}.call")
     (launch,) = call.compilation.launches
     if stored.code != (launch.cubin,):
-        raise RuntimeError(f"{name}: the compiler makes another kernel now than the stored one")
+        raise AnotherKernelError(f"{name}: the compiler makes another kernel now than the stored one")
     solved = replace(call.call, arrays=dict(stored.arrays))
     return counts_of(name, replace(call, call=solved, memory=stored.regions))
 

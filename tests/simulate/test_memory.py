@@ -153,6 +153,29 @@ def test_copies_of_nothing_read_nothing(make):
     assert counts == {"load": (4, 2), "async": (4, 4)}
 
 
+@pytest.mark.parametrize(("shift", "copied", "loaded"), [(0, 16, 16), (4, 20, 17), (8, 16, 16)])
+def test_sectors_of_wide_copies(make, shift, copied, loaded):
+    """16-byte copies ask for the sectors of 8 lanes at a time, as ncu counts; loads for a warp's."""
+    k = make(
+        f"""
+  %c0 = arith.constant 0 : index %c4 = arith.constant 4 : index %shift = arith.constant {shift} : index
+  %s = memref.view %smem[%c0][] : memref<512xi8, S> to memref<128xf32, S>
+  %i = arith.muli %t, %c4 : index %from = arith.addi %i, %shift : index
+  %k = "nvgpu.device_async_copy"(%s, %i, %a, %from)
+    <{{dstElements = 4 : index, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}}>
+    : (memref<128xf32, S>, index, memref<?xf32>, index) -> !nvgpu.device.async.token
+  %x = vector.load %a[%from] {{alignment = 16 : i64}} : memref<?xf32>, vector<4xf32>
+  vector.store %x, %out[%i] {{alignment = 16 : i64}} : memref<?xf32>, vector<4xf32>
+""",
+        TENSORS,
+        threads=32,
+        shared=512,
+    )
+    result = k.run(a=data(160), out=np.zeros(128, np.float32))
+    sectors = {a.place.op: a.sectors for a in result.accesses if a.kind == "load"}
+    assert sectors == {"nvgpu.device_async_copy": copied, "vector.load": loaded}
+
+
 def test_masked_scalars(make):
     """A scalar access under a condition counts the lanes that it leaves out."""
     k = make(

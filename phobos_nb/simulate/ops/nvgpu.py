@@ -35,7 +35,7 @@ def _copy(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, DeviceAsyncCopyOp)
     n = op.dst_elements.value.data
     d.touch(op.dst.type)
-    source = Site(d.op, "load", (n,), n)
+    source = Site(d.op, "load", (n,), n, copied=True)
     target = Site(d.op, "async", (n,), n)
     dst, dst_indices = d.slot(op.dst), indices_of(d, op.dst, op.dst_indices, (n,))
     src, src_indices = d.slot(op.src), indices_of(d, op.src, op.src_indices, (n,))
