@@ -113,6 +113,16 @@ def test_ragged_and_thin_ones_take_what_won(size, wanted):
     assert {"K_GROUPS", "SPREAD"} & set(chosen) == {"K_GROUPS", "SPREAD"} & set(wanted)
 
 
+@pytest.mark.parametrize("size", [(1, 66, 4917), (66, 1, 4917), (1, 450, 21)])
+def test_products_with_a_vector_have_no_groups(size):
+    """They run in registers, where groups would change nothing: at 1 x 66 x 4917 the estimate of groups
+    chose 64 parts, 5.3 us, where 24 take 4.0.
+    """
+    chosen = defaults("gemm_fp32_any", **dict(zip("MNK", size, strict=True)))
+    assert "SLICES" in chosen
+    assert not {"K_GROUPS", "SPREAD"} & set(chosen)
+
+
 def test_what_a_loop_cannot_have_is_not_chosen():
     """A product that is scaled in its loop has no groups, and the tile is as if there were none."""
     text = (EXAMPLES / "gemm_fp32_any.ph").read_text().replace("dot(a, b)", "2.0 * dot(a, b)")
