@@ -217,16 +217,14 @@ class Kernel:
     ) -> Profile:
         """Run a call once under Nsight Compute; its counts per source line beside the simulator's.
 
-        Takes GPU or NumPy arrays, which stay as they are: the launch happens in another process, on
-        copies. report: where ncu's own report is kept, with the kernel's text and its CUDA beside it for
-        Nsight Compute's window; by default nowhere. simulated: whether to simulate the call too. Raises
-        `PhobosError` PH608 without ncu, PH609 without permission to read the counters.
+        Another process launches, on copies. report: where ncu's report is kept, the kernel's text and
+        its CUDA beside it. simulated: whether to simulate too. Raises PH608, PH609 as `cuda.ncu` does.
         """
         from phobos_nb.compilation.profile import profile
 
         if self._generic.open:
-            kernel = self.for_call(arguments, named)
-            return kernel.profile(*arguments, grid=grid, report=report, simulated=simulated, **named)
+            options = {"grid": grid, "report": report, "simulated": simulated}
+            return self.for_call(arguments, named).profile(*arguments, **options, **named)
         values = self._by_name(arguments, named)
         return profile(self, values, grid, report, simulated)
 
