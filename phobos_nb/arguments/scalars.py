@@ -32,6 +32,11 @@ def convert_scalar(parameter: ScalarParameter, value: Any, found: Findings) -> S
         wanted, got = f"a scalar {dtype}", _kind(value)
         found.type_error("PH707", f"{parameter.name}: wanted {wanted}, got {got}")
         return 0
+    except OverflowError:
+        found.value_error(
+            "PH707", f"{parameter.name}: an integer of that size is out of the range of {dtype}"
+        )
+        return 0
 
 
 def check_range(parameter: ScalarParameter, value: Scalar, found: Findings) -> None:

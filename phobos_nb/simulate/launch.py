@@ -142,7 +142,6 @@ class _Launch:
         self.watch = watch
         self.poison = poison
         self.counts = [0] * len(program.code)
-        self.masked: dict[int, int] = {}
         self.prints: list[tuple[int, str]] = []
         self.issuers: dict[int, int] = {}
         self.shadows: dict[int, Shadow] = {}
@@ -206,7 +205,6 @@ class _Launch:
             self.shadows,
             self.counts,
             self.contract.target,
-            masked=self.masked,
             prints=self.prints,
             issuers=self.issuers,
         )
@@ -236,11 +234,6 @@ class _Launch:
         recorder = self.recorder
         for pc, count in enumerate(self.counts):
             recorder.instructions[self.program.ops[pc]] += count
-        for condition, inside in self.program.guards:
-            left_out = self.masked.get(condition, 0)
-            for counts in recorder.accesses.values():
-                if counts.record.place.index in inside:
-                    counts.record.masked += left_out * counts.elements
         self.prints.sort(key=lambda p: p[0])
         return SimulationResult(
             outputs,

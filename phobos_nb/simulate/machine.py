@@ -91,9 +91,8 @@ class Machine:
     tensors that the kernel writes have a shadow. `counts` are warp instructions per step; `traced` says
     that the events of the chunk's first CTA are recorded; `probe` looks at one element; `strands`
     receives the parts of a strand that split; `mbarriers` are groups of memory barriers by the
-    operation that made them; `masked` counts the lanes that conditions left out; `issuers` is the thread
-    that started what an engine did, by the engine's record; `unwritten` says whose values came from
-    shared memory that nothing has written.
+    operation that made them; `issuers` is the thread that started what an engine did, by the engine's
+    record; `unwritten` says whose values came from shared memory that nothing has written.
     """
 
     shape: LaunchShape
@@ -111,7 +110,6 @@ class Machine:
     probe: Probe | None = None
     strands: list[Strand] = field(default_factory=list[Strand])
     mbarriers: dict[int, Any] = field(default_factory=dict[int, Any])
-    masked: dict[int, int] = field(default_factory=dict[int, int])
     prints: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     issuers: dict[int, int] = field(default_factory=dict[int, int])
     unwritten: Unwritten = field(default_factory=Unwritten)

@@ -48,10 +48,10 @@ class Label:
 class Program:
     """The code of a kernel.
 
-    `ops[pc]` is the index of a step's operation in `places` and `operations`; `guards` are conditions
-    that mask the accesses with the indices in a range; `arguments` are the slots of the entry's
-    arguments; `shared_unit` the bytes of the smallest access to shared memory; `lane_bytes` a bound of
-    what the values of one lane take; `needs_clocks` says that warps meet elsewhere than at CTA barriers;
+    `ops[pc]` is the index of a step's operation in `places` and `operations`; `arguments` are the
+    slots of the entry's arguments; `shared_unit` the bytes of the smallest access to shared memory;
+    `lane_bytes` a bound of what the values of one lane take; `needs_clocks` says that warps meet
+    elsewhere than at CTA barriers;
     `mbarriers`, `stores` and `products` say which engines a CTA has, see `Agents`.
     """
 
@@ -61,7 +61,6 @@ class Program:
     operations: list[Operation] = field(default_factory=list[Operation])
     slot_of: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     reasons: dict[int, str] = field(default_factory=dict[int, str])
-    guards: list[tuple[int, range]] = field(default_factory=list[tuple[int, range]])
     arguments: list[int] = field(default_factory=list[int])
     shared_unit: int = 4
     lane_bytes: int = 0

@@ -129,6 +129,8 @@ def test_scalars_out_of_range_are_value_errors():
         check(number, 1.0)
     with pytest.raises(ValueError, match="a: 1e\\+39 is out of the range of f32"):
         check(SAXPY, f32(2), f32(2), 1e39)
+    with pytest.raises(ValueError, match="a: an integer of that size is out of the range of f32"):
+        check(SAXPY, f32(2), f32(2), 10**400)
     assert check((ScalarParameter("b", "u8"),), 255).scalars["b"] == 255
 
 

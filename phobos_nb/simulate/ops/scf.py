@@ -14,6 +14,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region
 
 from phobos_nb.simulate.machine import Machine
+from phobos_nb.simulate.ops.guards import Guard, guards_of
 from phobos_nb.simulate.ops.loops import for_row, while_row
 from phobos_nb.simulate.program import Decoder, Label, Row, Step, dtype_of
 from phobos_nb.simulate.program_points import SPLIT
@@ -55,11 +56,11 @@ def if_row(d: Decoder, op: Operation) -> None:
     kinds = [dtype_of(v.type) for v in op.output]
     second, end = Label(), Label()
     index = d.op
-    d.emit(_begin(d, op, second))
+    guards: list[Guard] = []
+    d.emit(_begin(d, op, second, guards))
     first = len(d.program.places)
     yields = _branch(d, op.true_region)
-    if masks_accesses(op.true_region):
-        d.program.guards.append((index, range(first, len(d.program.places))))
+    guards += guards_of(d, op, range(first, len(d.program.places)))
     d.resume(index)
     d.emit(_first_end(results, yields, second, end))
     second.pc = d.here
@@ -77,7 +78,8 @@ def _branch(d: Decoder, region: Region) -> list[int]:
     return [] if last is None else d.slots(last.operands)
 
 
-def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
+def _begin(d: Decoder, op: scf.IfOp, second: Label, guards: list[Guard]) -> Step:
+    """Ask; `guards` is filled once the branches are decoded."""
     condition, here = d.slot(op.cond), d.here
     waits, index = contains(op, WAITS), d.op
     barriers = contains(op, {"gpu.barrier"})
@@ -87,13 +89,14 @@ def _begin(d: Decoder, op: scf.IfOp, second: Label) -> Step:
         c = s.values[condition]
         if check is not None:
             check(m, s)
+        for guard in guards:
+            guard.count(m, s)
         if not is_array(c):
             s.frames.append(None)
             return None if c else second.pc
         live = c if s.mask is None else c & s.mask
         entering = int(live.sum())
         active = s.count if s.mask is None else int(s.mask.sum())
-        m.masked[index] = m.masked.get(index, 0) + active - entering
         if not entering:
             s.frames.append(None)
             return second.pc
@@ -125,15 +128,6 @@ def whole_warps(condition: Bools, s: Strand) -> Bools:
     """The lanes of the warps of which an active lane meets the condition."""
     live = condition if s.mask is None else condition & s.mask
     return np.repeat(live.reshape(-1, WARP).any(1), WARP)
-
-
-ACCESSES = {"memref.load", "memref.store", "vector.load", "vector.store", "nvgpu.device_async_copy"}
-
-
-def masks_accesses(region: Region) -> bool:
-    """Whether a branch holds accesses and no further control flow, so that its condition masks them."""
-    ops = [o for b in region.blocks for o in b.ops]
-    return any(o.name in ACCESSES for o in ops) and not any(o.regions for o in ops)
 
 
 def contains(op: Operation, names: set[str]) -> bool:
