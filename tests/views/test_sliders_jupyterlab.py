@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[2]
 START = f"import sys; sys.path.insert(0, {str(ROOT)!r})\nimport phobos_nb as ph\n"
 CELLS = [
     f"{START}gemm = ph.load({str(ROOT / 'examples' / 'gemm_fp32.ph')!r}, chip='sm_90a').gemm\n"
-    "view = gemm.interact(M=256, N=256, K=64)\n"
+    "view = gemm.interact(M=256, N=256, K=24)\n"
     "view",
     "from phobos_nb.target import get\n"
-    "print('calls use', gemm.constants_for({'M': 256, 'N': 256, 'K': 64}, get('sm_90a')))",
+    "print('calls use', gemm.constants_for({'M': 256, 'N': 256, 'K': 24}, get('sm_90a')))",
 ]
 TWICE = """%%phobos --interact --quiet --chip sm_80
 @autotune(T in [256, 512])
