@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import phobos_nb as ph
 from phobos_nb.simulate.numerics import fma, maximum, minimum, saturate
 from phobos_nb.simulate.ops.division import divide
 from phobos_nb.simulate.ops.integers import wrap
@@ -215,3 +216,15 @@ def test_fma_of_f64_with_infinite_products_and_zeros():
     assert math.isnan(fma(math.inf, 0.0, 1.0, f64))
     assert math.copysign(1, fma(-0.0, 1.0, -0.0, f64)) == -1
     assert math.copysign(1, fma(-1.0, 1.0, 1.0, f64)) == 1
+
+
+def test_conversions_of_the_language_saturate_without_a_fault():
+    """`i32(x)` of what no i32 holds is the nearest one, of NaN 0, and the run is clean."""
+    kernel = ph.compile(
+        "@launch(32)\nkernel k(X: tensor<f32>[N], Y: tensor<i32>[N]) {"
+        " Y[ctx.thread] = i32(X[ctx.thread]) }"
+    ).k
+    x = np.array([1e20, -1e20, np.nan, np.inf], np.float32)
+    result = kernel.simulate(x, np.zeros(4, np.int32), grid=1)
+    assert result.clean
+    assert result.outputs["Y"].tolist() == [2**31 - 1, -(2**31), 0, 2**31 - 1]
