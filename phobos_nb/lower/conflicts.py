@@ -196,7 +196,7 @@ def _union(states: Iterable[_Pending]) -> _Pending:
 def _crossing(pending: _Pending, loop: Operation) -> _Pending:
     """What is pending when a loop begins anew."""
     return {
-        (access, crossed | {loop} if _inside(access.op, loop) else crossed): None
+        (access, crossed | {loop} if loop.is_ancestor(access.op) else crossed): None
         for access, crossed in pending
     }
 
@@ -204,13 +204,6 @@ def _crossing(pending: _Pending, loop: Operation) -> _Pending:
 def _leaving(pending: _Pending, loop: Operation) -> _Pending:
     """What is pending behind a loop, whose own values nothing can name there."""
     return {(access, crossed - {loop}): None for access, crossed in pending}
-
-
-def _inside(op: Operation, loop: Operation) -> bool:
-    around = op.parent_op()
-    while around is not None and around is not loop:
-        around = around.parent_op()
-    return around is loop
 
 
 def sort_key(kernel: KernelOp) -> Callable[[Operation], int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import gcd
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower.index_facts import loop_of
@@ -105,13 +105,7 @@ def linear(value: SSAValue) -> Linear:
 
 def _varies(value: SSAValue, crossed: Collection[Operation]) -> bool:
     """Whether the value is another one in the next iteration of one of the loops."""
-    block = value.block if isinstance(value, BlockArgument) else value.owner
-    around = block.parent_op() if isinstance(block, Block) else block
-    while isinstance(around, Operation):
-        if around in crossed and around is not value.owner:
-            return True
-        around = around.parent_op()
-    return False
+    return any(loop is not value.owner and loop.is_ancestor(value.owner) for loop in crossed)
 
 
 def loops_around(op: Operation) -> list[scf.ForOp | scf.WhileOp]:

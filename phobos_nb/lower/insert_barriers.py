@@ -166,7 +166,7 @@ class Placement:
         for branch in sorted(around, key=self._position, reverse=True):
             fewer = self._thinned([*chosen, branch]) if branch not in chosen else chosen
             sides = [
-                any(_stands_in(p, region.block) for p in chosen if p not in fewer)
+                any(region.is_ancestor(p) for p in chosen if p not in fewer)
                 for region in branch.regions
                 if region.blocks
             ]
@@ -183,13 +183,6 @@ def _ifs_around(op: Operation) -> list[scf.IfOp]:
             found.append(around)
         around = around.parent_op()
     return found
-
-
-def _stands_in(op: Operation, block: Block) -> bool:
-    around: Operation | None = op
-    while around is not None and around.parent_block() is not block:
-        around = around.parent_op()
-    return around is not None
 
 
 def _insert(place: Operation, pair: Pair) -> None:

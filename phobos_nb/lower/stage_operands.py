@@ -156,18 +156,10 @@ def _outside_loops(op: Operation, value: SSAValue) -> Operation:
     """The op itself, or the outermost loop around it that the value does not change in."""
     place = op
     while isinstance(loop := place.parent_op(), scf.ForOp | scf.WhileOp):
-        if any(_within(value, block) for r in loop.regions for block in r.blocks):
+        if loop.is_ancestor(value.owner):
             break
         place = loop
     return place
-
-
-def _within(value: SSAValue, block: Block) -> bool:
-    around = value.owner.parent_block() if isinstance(value.owner, Operation) else value.owner
-    while around is not None and around is not block:
-        parent = around.parent_op()
-        around = parent.parent_block() if parent else None
-    return around is block
 
 
 def _stage_move(op: tile.ConvertOp | tile.ReshapeOp, threads: int) -> None:
