@@ -213,9 +213,7 @@ def _tile(op: Operation, buffer: SSAValue, kind: Kind, value: SSAValue, threads:
     flat = kind is Kind.READ and is_flat(buffer, layout)
     order = tuple(range(len(layout.shape))) if flat else maker.axis_order
     physical = layout.shape if flat else maker.physical
-    limits = dict(zip(order, physical, strict=True))
-    extents = tuple(limits[a] for a in range(len(order)))
-    share = Share(layout, layout.axes, extents, once=kind is Kind.WRITE)
+    share = Share(layout, layout.axes, _by_axis(physical, order), once=kind is Kind.WRITE)
     return _shared(op, maker, kind, share, row_major(physical, order))
 
 
@@ -227,21 +225,23 @@ def _operand(op: staged.DotOp, buffer: SSAValue, own: Axis, threads: int) -> Acc
     depth = Axis(group, tuple(range(steps)))
     order, physical = maker.axis_order, maker.physical
     axes = tuple(own if axis == order[-1] else depth for axis in range(len(order)))
-    limits = dict(zip(order, physical, strict=True))
-    extents = tuple(limits[a] for a in range(len(order)))
-    share = Share(layout_of(op.acc, threads), axes, extents)
+    share = Share(layout_of(op.acc, threads), axes, _by_axis(physical, order))
     return _shared(op, maker, Kind.READ, share, row_major(physical, order))
+
+
+def _by_axis(physical: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
+    """The extents of a buffer, those of the tile axes in `order`, by tile axis."""
+    extents = dict(zip(order, physical, strict=True))
+    return tuple(extents[axis] for axis in range(len(order)))
 
 
 def _shared(
     op: Operation, maker: staged.BufferOp, kind: Kind, share: Share, strides: tuple[int, ...]
 ) -> Access:
     item = byte_width(maker.type_.element_type)
-    size = item
-    for extent in maker.type_.get_shape():
-        size *= extent
     start = maker.byte_offset
-    memory = Bytes(start, start + size, strides, item, maker.stages > 1)
+    stop = start + item * prod(maker.type_.get_shape())
+    memory = Bytes(start, stop, strides, item, maker.stages > 1)
     return Access(op, memory, kind, maker.purpose.data, share=share)
 
 
