@@ -23,16 +23,14 @@ def reason(pair: Pair) -> str:
         )
     who, other = (f"by lane {t % WARP} of warp {t // WARP}" for t in threads)
     start = f"{_is(first)} {who} at line {first.line} and"
-    second = then.kind.value if _same_memory(first, then) else f"{_is(then)}, in the same bytes,"
     end = ", always in one warp" if pair.meeting is Meeting.WARP else ""
-    return f"{start} {second} {other} at line {then.line}{turn}{end}"
+    return f"{start} {_then(pair)} {other} at line {then.line}{turn}{end}"
 
 
 def elision(pair: Pair) -> str:
     """Why no barrier stands between two accesses to one memory."""
     first, then = pair.earlier, pair.later
-    second = then.kind.value if _same_memory(first, then) else f"{_is(then)}, in the same bytes,"
-    start = f"{_is(first)} at line {first.line} and {second} at line {then.line}{_turn(pair)}"
+    start = f"{_is(first)} at line {first.line} and {_then(pair)} at line {then.line}{_turn(pair)}"
     if pair.meeting is Meeting.THREAD:
         return f"{start}: each lane meets only its own elements again"
     return f"{start}: no element is touched by both"
@@ -41,6 +39,12 @@ def elision(pair: Pair) -> str:
 def _is(access: Access) -> str:
     verb = "are" if access.name.startswith(PARTIAL) else "is"
     return f"{access.name} {verb} {access.kind.value}"
+
+
+def _then(pair: Pair) -> str:
+    """What the later access does, and to what, where a reader takes that for another thing."""
+    then = pair.later
+    return then.kind.value if _same_memory(pair.earlier, then) else f"{_is(then)}, in the same bytes,"
 
 
 def _same_memory(a: Access, b: Access) -> bool:
