@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from phobos_nb.language.slips.slip import Role
+from phobos_nb.language.slips.trees import exchanged
 from phobos_nb.language.tree import CallExpression, Expression, Float, Infix, Integer, Name, Prefix
 
 Alternative = tuple[Role, int, Expression]
@@ -68,12 +69,8 @@ def _role(name: str, role: Role) -> Role:
 
 
 def _rearranged(node: CallExpression, role: Role) -> Iterator[Alternative]:
-    count = len(node.arguments)
-    for i in range(count):
-        for j in range(i + 1, count):
-            order = list(node.arguments)
-            order[i], order[j] = order[j], order[i]
-            yield role, 1, replace(node, arguments=tuple(order))
+    for order in exchanged(node.arguments):
+        yield role, 1, replace(node, arguments=order)
     if node.callee.text in ("max", "min", "tmax", "tmin", "pow", "where"):
         for argument in node.arguments:
             yield role, 1, argument

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from phobos_nb.language.slips.calls import call_slips, wrapped
-from phobos_nb.language.slips.known import Known, comparison, nodes
+from phobos_nb.language.slips.calls import Alternative, call_slips, wrapped
+from phobos_nb.language.slips.known import Known, comparison
 from phobos_nb.language.slips.slip import Role
+from phobos_nb.language.slips.trees import exchanged, nodes
 from phobos_nb.language.tree import (
     At,
     CallExpression,
@@ -20,8 +21,6 @@ from phobos_nb.language.tree import (
     Prefix,
     Subscripted,
 )
-
-Alternative = tuple[Role, int, Expression]
 
 
 @dataclass(frozen=True)
@@ -224,12 +223,8 @@ def _regrouped(node: Infix) -> Iterator[Infix]:
 
 
 def _subscripted(node: Subscripted, place: Place) -> Iterator[Alternative]:
-    count = len(node.subscripts)
-    for i in range(count):
-        for j in range(i + 1, count):
-            order = list(node.subscripts)
-            order[i], order[j] = order[j], order[i]
-            yield "index", 1, replace(node, subscripts=tuple(order))
+    for order in exchanged(node.subscripts):
+        yield "index", 1, replace(node, subscripts=order)
     known = place.known
     for name in known.arrays:
         if name != node.base.text:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, cast
 
+from phobos_nb.language.slips.trees import rebuilt
 from phobos_nb.language.tree import CallExpression, Float, KernelNode, Name, NamedType, Node, Program
 
 FLOATS = frozenset(("f16", "bf16", "f32", "f64"))
@@ -26,16 +27,7 @@ def _changed(node: Node, dtype: str) -> Node:
         return replace(node, name=dtype) if node.name in FLOATS else node
     if isinstance(node, Float) or (isinstance(node, Name) and node.text in ("inf", "nan")):
         return CallExpression(Name(dtype), (node,), span=node.span)  # alone it would be f32
-    changed: dict[str, Any] = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if isinstance(value, Node):
-            changed[field.name] = _changed(value, dtype)
-        elif isinstance(value, tuple) and field.name != "span":
-            items = cast(tuple[Any, ...], value)
-            changed[field.name] = tuple(_changed(x, dtype) if isinstance(x, Node) else x for x in items)
-    if isinstance(node, CallExpression) and node.callee.text in FLOATS:
-        changed["callee"] = Name(dtype, span=node.callee.span)
-    return replace(
-        cast(Any, node), **{k: v for k, v in changed.items() if k not in ("span", "name_span")}
-    )
+    new = rebuilt(node, lambda child: _changed(child, dtype))
+    if isinstance(new, CallExpression) and new.callee.text in FLOATS:
+        return replace(new, callee=replace(new.callee, text=dtype))
+    return new

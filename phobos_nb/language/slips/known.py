@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import Any, cast
+from dataclasses import dataclass
 
+from phobos_nb.language.slips.trees import nodes
 from phobos_nb.language.tree import (
     Along,
     At,
@@ -125,21 +125,6 @@ def _declared(body: list[Node]) -> Iterator[tuple[str, int]]:
     for node in body:
         if isinstance(node, Declare | ForStatement):
             yield node.name.text, node.span.start
-
-
-def nodes(node: Node) -> Iterator[Node]:
-    """A node and all below it."""
-    yield node
-    for child in children(node):
-        yield from nodes(child)
-
-
-def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below one."""
-    for field in fields(node):
-        value: Any = getattr(node, field.name)
-        items = cast(tuple[Any, ...], value) if isinstance(value, tuple) else (value,)
-        yield from (item for item in items if isinstance(item, Node))
 
 
 def positions(body: list[Node]) -> frozenset[str]:

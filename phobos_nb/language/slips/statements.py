@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, cast
 
-from phobos_nb.language.slips.known import Known, is_position, nodes
+from phobos_nb.language.slips.known import Known, is_position
 from phobos_nb.language.slips.slip import Role
+from phobos_nb.language.slips.trees import nodes, renamed, replaced
 from phobos_nb.language.tree import (
     Block,
     CallExpression,
@@ -230,30 +231,3 @@ def _same_corrections(node: StatementNode) -> Iterator[tuple[Role, int, Statemen
         same = {id(n): n.left for n in found if (n.op, n.right) == (op, value)}
         if len(same) > 1:
             yield "index", 2, cast(StatementNode, replaced(node, cast(Any, same)))
-
-
-def replaced(node: Node, others: Mapping[int, Node]) -> Node:
-    """A tree with other nodes in place of some, by their identity."""
-    if id(node) in others:
-        return others[id(node)]
-    return _rebuilt(node, lambda child: replaced(child, others))
-
-
-def renamed(node: Node, names: dict[str, str]) -> Node:
-    """A tree with names in place of others."""
-    if isinstance(node, Name):
-        return replace(node, text=names.get(node.text, node.text))
-    return _rebuilt(node, lambda child: renamed(child, names))
-
-
-def _rebuilt(node: Node, change: Callable[[Node], Node]) -> Node:
-    """A node with its children changed."""
-    changed: dict[str, Any] = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if isinstance(value, Node):
-            changed[field.name] = change(value)
-        elif isinstance(value, tuple) and field.name != "span":
-            items = cast(tuple[Any, ...], value)
-            changed[field.name] = tuple(change(x) if isinstance(x, Node) else x for x in items)
-    return replace(cast(Any, node), **changed)
