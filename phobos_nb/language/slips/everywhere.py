@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, cast
 
 from phobos_nb.language.slips.expressions import Place, alternatives
@@ -46,18 +46,6 @@ Changed = tuple[Slip, Any]
 """A slip and the node that holds it, with the change made."""
 
 
-@dataclass(frozen=True)
-class Around:
-    """What an expression stands in: a loop, positions, a bound, a whole right side."""
-
-    known: Known
-    loop: ForStatement | None = None
-    position: bool = False
-    bound: bool = False
-    whole: bool = False
-    count: bool = False
-
-
 def slips(program: Program, kernel: str) -> Iterator[Slip]:
     """Every small change of a kernel and of the functions of its program, each with the program changed.
 
@@ -75,11 +63,11 @@ def slips(program: Program, kernel: str) -> Iterator[Slip]:
 
 
 def _declaration(node: KernelNode | FunctionNode, names: Known) -> Iterator[Changed]:
-    for slip, block in _block(node.body, Around(names)):
+    for slip, block in _block(node.body, Place(names)):
         yield slip, replace(node, body=block)
 
 
-def _block(block: Block, around: Around) -> Iterator[Changed]:
+def _block(block: Block, around: Place) -> Iterator[Changed]:
     for changed in block_slips(block, around.known):
         place = (changed.old or changed.new or block[0]).span
         yield Slip(changed.role, changed.cost, place, changed.old, changed.new), changed.block
@@ -88,7 +76,7 @@ def _block(block: Block, around: Around) -> Iterator[Changed]:
             yield slip, (*block[:i], other, *block[i + 1 :])
 
 
-def _statement(node: StatementNode, around: Around) -> Iterator[Changed]:
+def _statement(node: StatementNode, around: Place) -> Iterator[Changed]:
     plain = replace(around, whole=True)
     match node:
         case Declare() | Update():
@@ -110,7 +98,7 @@ def _statement(node: StatementNode, around: Around) -> Iterator[Changed]:
             pass
 
 
-def _assignment(node: Declare | Update, plain: Around) -> Iterator[Changed]:
+def _assignment(node: Declare | Update, plain: Place) -> Iterator[Changed]:
     """A right side is a position where the variable is one; a target's subscripts always are."""
     target = node.name if isinstance(node, Declare) else node.target
     names = plain.known.positions
@@ -122,7 +110,7 @@ def _assignment(node: Declare | Update, plain: Around) -> Iterator[Changed]:
                 yield slip, replace(cast(Any, node), target=other)
 
 
-def _inner(node: Any, around: Around, names: tuple[str, ...]) -> Iterator[Changed]:
+def _inner(node: Any, around: Place, names: tuple[str, ...]) -> Iterator[Changed]:
     for name in names:
         block = getattr(node, name, None)
         if block:
@@ -130,7 +118,7 @@ def _inner(node: Any, around: Around, names: tuple[str, ...]) -> Iterator[Change
                 yield slip, replace(node, **{name: other})
 
 
-def _fields(node: Any, around: Around, names: tuple[str, ...]) -> Iterator[Changed]:
+def _fields(node: Any, around: Place, names: tuple[str, ...]) -> Iterator[Changed]:
     for name in names:
         value = getattr(node, name, None)
         if value is not None:
@@ -138,10 +126,9 @@ def _fields(node: Any, around: Around, names: tuple[str, ...]) -> Iterator[Chang
                 yield slip, replace(node, **{name: other})
 
 
-def _expression(node: Expression, around: Around) -> Iterator[Changed]:
+def _expression(node: Expression, around: Place) -> Iterator[Changed]:
     """The slips of an expression and of what is in it, told with what stands around them if short."""
-    place = Place(around.known, around.position, around.bound, around.whole, around.count)
-    for role, cost, other in alternatives(node, place):
+    for role, cost, other in alternatives(node, around):
         yield Slip(role, cost, node.span, node, other), other
     if not around.position:
         for cost, other in masked(node, around.loop, whole=around.whole):
@@ -157,7 +144,7 @@ def _wider(slip: Slip, node: Expression, other: Expression) -> Slip:
     return replace(slip, old=node, new=other)
 
 
-def _below(node: Expression, around: Around) -> Iterator[Changed]:
+def _below(node: Expression, around: Place) -> Iterator[Changed]:
     inside = replace(around, whole=False)
     match node:
         case Subscripted():
@@ -173,7 +160,7 @@ def _below(node: Expression, around: Around) -> Iterator[Changed]:
                     yield from _fields(node, inside, (field.name,))
 
 
-def _arguments(node: CallExpression, inside: Around) -> Iterator[Changed]:
+def _arguments(node: CallExpression, inside: Place) -> Iterator[Changed]:
     last = len(node.arguments) - 1
     for i, argument in enumerate(node.arguments):
         position = inside.position or is_position(argument, inside.known)
@@ -188,13 +175,13 @@ def _arguments(node: CallExpression, inside: Around) -> Iterator[Changed]:
             yield told, replace(node, arguments=arguments)
 
 
-def _items(node: Subscripted, name: str, items: tuple[Any, ...], inside: Around) -> Iterator[Changed]:
+def _items(node: Subscripted, name: str, items: tuple[Any, ...], inside: Place) -> Iterator[Changed]:
     for i, item in enumerate(items):
         for slip, other in _subscript(item, inside):
             yield slip, replace(node, **{name: (*items[:i], other, *items[i + 1 :])})
 
 
-def _subscript(node: At | Along | Between, inside: Around) -> Iterator[Changed]:
+def _subscript(node: At | Along | Between, inside: Place) -> Iterator[Changed]:
     """Lengths of slices stay: they are the shape of everything else."""
     match node:
         case At():
@@ -206,7 +193,7 @@ def _subscript(node: At | Along | Between, inside: Around) -> Iterator[Changed]:
             yield from _fields(node, inside, ("start", "stop"))
 
 
-def _ends(node: Along, inside: Around) -> Iterator[Changed]:
+def _ends(node: Along, inside: Place) -> Iterator[Changed]:
     """Another end of a slice: none, or a position that is at hand."""
     if node.until is not None:
         other = replace(node, until=None)

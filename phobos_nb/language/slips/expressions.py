@@ -15,6 +15,7 @@ from phobos_nb.language.tree import (
     Expression,
     Field,
     Float,
+    ForStatement,
     Infix,
     Integer,
     Name,
@@ -27,11 +28,13 @@ from phobos_nb.language.tree import (
 class Place:
     """Where an expression stands.
 
-    position: in a subscript or what leads to one. bound: of a loop or guard. whole: it is all of a
-    statement's right side, or all of a call's argument. count: a number of elements as a value.
+    loop: the innermost around it. position: in a subscript or what leads to one. bound: of a loop or
+    guard. whole: it is all of a statement's right side, or all of a call's argument. count: a number of
+    elements as a value.
     """
 
     known: Known
+    loop: ForStatement | None = None
     position: bool = False
     bound: bool = False
     whole: bool = False
