@@ -6,7 +6,6 @@ The kind of fault is a diagnosis, see `phobos_nb.simulate.diagnosis`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.contract import LaunchContract
-from phobos_nb.simulate.diagnosis import Evidence, diagnose
+from phobos_nb.simulate.diagnosis import Evidence, diagnose, race_words
 from phobos_nb.simulate.difference import Difference, Differences, Kind, Verdict
-from phobos_nb.simulate.records import Race, SimulationResult
+from phobos_nb.simulate.records import Fault, Race, SimulationResult
 from phobos_nb.simulate.roundings import Rounding
 from phobos_nb.simulate.tolerance import Standard, unit_roundoff, wrong_elements
 from phobos_nb.simulate.trial import Question, Trial
@@ -110,25 +109,20 @@ def _lines(
 
 def _beside(result: SimulationResult) -> list[Difference]:
     """What was seen although the values are right: the first race and the first fault."""
-    races = [_seen("race", r.tensor, r.element, race_words(r), result) for r in result.races[:1]]
-    faults = [_seen("memory", f.tensor, f.element, str(f), result) for f in result.faults[:1]]
-    raced = [replace(d, lines=_both(result.races[0])) for d in races]
-    return raced + [replace(d, lines=(result.faults[0].place.line,)) for d in faults]
+    races = [_seen("race", r, race_words(r), _both(r), result) for r in result.races[:1]]
+    faults = [_seen("memory", f, str(f), (f.place.line,), result) for f in result.faults[:1]]
+    return races + faults
 
 
 def _both(race: Race) -> tuple[int, ...]:
     return tuple(dict.fromkeys((race.first.line, race.second.line)))
 
 
-def race_words(race: Race) -> str:
-    """A race and what would order its accesses."""
-    return f"{race}. {race.help}" if race.help else str(race)
-
-
 def _seen(
-    kind: Kind, tensor: str, element: tuple[int, ...], words: str, result: SimulationResult
+    kind: Kind, finding: Race | Fault, words: str, lines: tuple[int, ...], result: SimulationResult
 ) -> Difference:
     """A finding as a difference without a wrong element; `found` is the value there, if it has one."""
+    tensor, element = finding.tensor, finding.element
     held = result.outputs.get(tensor)
     value, total = None, 0
     if held is not None:
@@ -137,4 +131,4 @@ def _seen(
             0 <= i < n for i, n in zip(element, held.shape, strict=True)
         )
         value = held[element] if inside else None
-    return Difference(tensor, element, value, value, 0, total, kind, words, None)
+    return Difference(tensor, element, value, value, 0, total, kind, words, None, lines=lines)

@@ -92,7 +92,12 @@ def _seen(evidence: Evidence) -> Verdict | None:
 
 
 def _race(race: Race) -> Verdict:
-    return Verdict("race", f"{race}. {race.help}" if race.help else str(race))
+    return Verdict("race", race_words(race))
+
+
+def race_words(race: Race) -> str:
+    """A race and what would order its accesses."""
+    return f"{race}. {race.help}" if race.help else str(race)
 
 
 def _with_change(seen: Verdict, evidence: Evidence, question: Question) -> Verdict:
