@@ -108,8 +108,7 @@ def rounding(question: Question) -> Rounding | None:
 
 def _of_the_source(question: Question) -> bool:
     """Whether the source's own roundings are as large: else the compiled kernel does something else."""
-    meant = question.trial.meant(question.trial.arrays, None, None)[question.name]
-    own = error(meant, question.right)
+    own = error(question.meant, question.right)
     return error(question.found, question.right) <= AS_LARGE * own
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -160,10 +161,14 @@ class Question:
         """Which elements are wrong."""
         return self.differ(self.found, self.right)
 
+    @cached_property
+    def meant(self) -> Array:
+        """The output as the source means it, run once."""
+        return self.trial.meant(self.trial.arrays, None, None)[self.name]
+
     def faithful(self) -> bool:
         """Whether the wrong values are what the source means, so that the fault is in the source.
 
         But for a few of many: a sum in another order may round the other way.
         """
-        meant = self.trial.meant(self.trial.arrays, None, None)[self.name]
-        return int(self.differ(meant, self.found).sum()) <= MENDED * int(self.wrong.sum())
+        return int(self.differ(self.meant, self.found).sum()) <= MENDED * int(self.wrong.sum())
