@@ -16,6 +16,7 @@ import numpy as np
 from phobos_nb.simulate.difference import Verdict
 from phobos_nb.simulate.influence import Box, Influence, Other, changes, compare_influences
 from phobos_nb.simulate.mending import REFUSED, inmost
+from phobos_nb.simulate.tolerance import largest
 from phobos_nb.simulate.trial import MENDED, Array, Arrays, Question, Trial, UnknownRight
 
 OUTSIDE = (float("-inf"), float("inf"), 0.0, 1.0)
@@ -45,8 +46,7 @@ def ask(question: Question, faithful: bool) -> Verdict | None:
 def _reaches(question: Question, goal: Array, arrays: Arrays, outside: float | None = None) -> bool:
     """Whether the source, on other arrays or with other padding, means what is looked for."""
     meant = question.trial.meant(arrays, outside, None)[question.name]
-    before = int(question.differ(question.found, question.right).sum())
-    return int(question.differ(meant, goal).sum()) <= MENDED * before
+    return int(question.differ(meant, goal).sum()) <= MENDED * int(question.wrong.sum())
 
 
 def _whole_tiles(question: Question, goal: Array, faithful: bool) -> Verdict | None:
@@ -205,10 +205,9 @@ def _influences(question: Question, goal: Array, faithful: bool) -> Verdict | No
     trial, name = question.trial, question.name
     if trial.right is None:
         return None
-    index = inmost(question.differ(question.found, question.right))
+    index = inmost(question.wrong)
     cta = question.writer(index)
-    finite = np.abs(np.asarray(question.right, np.float64)[np.isfinite(question.right)])
-    clear = CLEAR * float(finite.max(initial=0.0))
+    clear = CLEAR * largest(question.right)
     right = trial.right
     used = Influence(trial.arrays, lambda arrays: trial.run(arrays, faithful, cta)[name][index], clear)
     needed = Influence(trial.arrays, lambda arrays: right(arrays)[name][index], clear)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from phobos_nb.diagnostics import PhobosError
 from phobos_nb.language.slips import Role, Slip
 from phobos_nb.simulate.difference import Change
+from phobos_nb.simulate.tolerance import wrong_elements
 from phobos_nb.simulate.trial import Array, Arrays, Cta, Meaning, Question, Text, UnknownRight
 
 SEARCH = 6.0
@@ -88,13 +89,7 @@ class Sieve:
 
     def right_part(self, output: Array) -> float:
         """The part of the elements that is right: 1 if all are."""
-        values = output[self.places]
-        if values.dtype.kind in "iub":
-            return float((values == self.right).mean())
-        a, b = values.astype(np.float64), self.right.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            close = (np.abs(a - b) <= self.allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
-        return float(close.mean())
+        return float((~wrong_elements(output[self.places], self.right, self.allowed)).mean())
 
 
 def search(question: Question, roles: Collection[Role] = ()) -> Search:
