@@ -145,7 +145,7 @@ def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
     answer = grid or ask(question, faithful)
     if answer is not None:
         return answer
-    return replace(_left_over(evidence), **_doubts(evidence, question, faithful, found))
+    return _doubted(_left_over(evidence), evidence, question, faithful, found)
 
 
 def _rounding(rounded: Rounding, question: Question, faithful: bool) -> Verdict | Rounding:
@@ -197,15 +197,14 @@ def _left_over(evidence: Evidence) -> Verdict:
     return Verdict("wrong operation", "none of the experiments tells the cause", certain=False)
 
 
-def _doubts(evidence: Evidence, question: Question, faithful: bool, found: Search) -> dict[str, Any]:
-    """What else can be said when the cause is not known."""
-    excluded = list(_excluded(evidence, question, found))
-    if not faithful:
-        text = _unfaithful(question)
-        return (
-            {"explanation": text, "excluded": tuple(excluded)} if text else {"excluded": tuple(excluded)}
-        )
-    return {"candidates": (*found.partial, ANOTHER), "excluded": tuple(excluded)}
+def _doubted(
+    verdict: Verdict, evidence: Evidence, question: Question, faithful: bool, found: Search
+) -> Verdict:
+    """With what else can be said when the cause is not known."""
+    verdict = replace(verdict, excluded=tuple(_excluded(evidence, question, found)))
+    if faithful:
+        return replace(verdict, candidates=(*found.partial, ANOTHER))
+    return replace(verdict, explanation=_unfaithful(question) or verdict.explanation)
 
 
 def _unfaithful(question: Question) -> str:
