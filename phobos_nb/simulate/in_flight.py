@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import scf
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from phobos_nb.ir.dialects.wgmma import WgmmaFenceOp, WgmmaOp, WgmmaWaitOp
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.program import Program, Step
 from phobos_nb.simulate.records import RaceKind
 from phobos_nb.simulate.strand import Strand
+from phobos_nb.simulate.value_flow import flows, origins
 from phobos_nb.simulate.values import Ints
 from phobos_nb.simulate.warpgroups import active_warps, warpgroups_of
 
@@ -165,18 +166,9 @@ def _writers(value: SSAValue) -> Iterator[Operation]:
             assert isinstance(found, OpResult)
             waiting.append(op.accumulators[found.index])
         elif isinstance(found, BlockArgument) or isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp):
-            waiting += _origins(found)
+            waiting += origins(found)
         elif isinstance(op, Operation):
             yield op
-
-
-def _origins(value: SSAValue) -> list[SSAValue]:
-    """Where the value of a loop's or branch's result or argument comes from."""
-    return [source for source, target in _flows(_home(value)) if target is value]
-
-
-def _home(value: SSAValue) -> Operation | None:
-    return value.owner.parent_op() if isinstance(value.owner, Block) else value.owner
 
 
 def _derived(starts: list[SSAValue]) -> list[SSAValue]:
@@ -194,35 +186,5 @@ def _derived(starts: list[SSAValue]) -> list[SSAValue]:
                 waiting.append(op.passed[use.index])
             else:
                 parent = op.parent_op() if isinstance(op, scf.YieldOp | scf.ConditionOp) else op
-                waiting += [target for source, target in _flows(parent) if source is value]
+                waiting += [target for source, target in flows(parent) if source is value]
     return found
-
-
-def _flows(op: Operation | None) -> list[tuple[SSAValue, SSAValue]]:
-    """What a structured operation hands on: pairs of a value and the value that it becomes."""
-    if isinstance(op, scf.ForOp):
-        carried = op.body.block.args[1:]
-        last = op.body.block.last_op
-        yields = [] if last is None else list(last.operands)
-        return [
-            *zip(op.iter_args, carried, strict=True),
-            *zip(yields, carried, strict=True),
-            *zip(yields, op.results, strict=True),
-            *zip(op.iter_args, op.results, strict=True),
-        ]
-    if isinstance(op, scf.IfOp):
-        ends = [r.block.last_op for r in op.regions if r.blocks]
-        return [p for e in ends if e is not None for p in zip(e.operands, op.results, strict=False)]
-    if isinstance(op, scf.WhileOp):
-        before, after = op.before_region.block, op.after_region.block
-        condition, last = before.last_op, after.last_op
-        assert condition is not None
-        assert last is not None
-        passed = condition.operands[1:]
-        return [
-            *zip(op.arguments, before.args, strict=True),
-            *zip(last.operands, before.args, strict=True),
-            *zip(passed, after.args, strict=True),
-            *zip(passed, op.results, strict=True),
-        ]
-    return []
