@@ -28,10 +28,12 @@ def report_lanes(
     element: tuple[int, ...] = (),
     index: tuple[int, ...] = (),
     array: SharedArray | None = None,
+    *,
+    certain: bool = False,
 ) -> None:
     """Record a fault of the marked lanes; `lane` is the position of the one to name.
 
-    index: of the element in the shared array that an access left.
+    index: of the element in the shared array that an access left. certain: see `Recorder.fault`.
     """
     lanes = bad.reshape(-1, s.count).any(0) & (s.cta == s.cta[lane])
     m.recorder.fault(
@@ -46,6 +48,7 @@ def report_lanes(
         threads=tuple(s.thread[lanes].tolist()),
         index=index,
         array=None if array is None else (array.start, array.shape),
+        certain=certain,
     )
 
 

@@ -78,7 +78,7 @@ class Recorder:
         self.events: list[Event] = []
         self.steps = 0
         self.printed: list[str] = []
-        self._faults: dict[tuple[str, int, str], Fault] = {}
+        self._faults: dict[tuple[FaultKind, int, str, bool], Fault] = {}
         self._races: dict[tuple[str, int, int, str], Race] = {}
 
     def fault(
@@ -101,7 +101,7 @@ class Recorder:
 
         certain: it is one whatever the outputs, so that `forget` keeps it.
         """
-        key = (kind, op, f"{tensor}!" if certain else tensor)
+        key = (kind, op, tensor, certain)
         seen = self._faults.get(key)
         if seen is None:
             self._faults[key] = Fault(
@@ -128,8 +128,7 @@ class Recorder:
 
     def forget(self, kind: FaultKind) -> None:
         """Drop the faults of a kind that are not certain."""
-        kept = {k: f for k, f in self._faults.items() if f.kind != kind or k[2].endswith("!")}
-        self._faults = kept
+        self._faults = {key: f for key, f in self._faults.items() if f.kind != kind or key[-1]}
 
     def race(
         self,

@@ -14,6 +14,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from phobos_nb.ir.dialects.vector_memory import LoadOp
+from phobos_nb.simulate.findings import report_lanes
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.strand import Strand
 
@@ -59,19 +60,8 @@ def branch_check(
             bad = np.isin(s.gid, threads)
             bad = bad if s.mask is None else bad & s.mask
             if bad.any():
-                lane = int(bad.argmax())
                 text = f"{unwritten.said[op]}, and {m.recorder.places[branch]} branches on it"
-                place = m.cta_of(s, lane), int(s.thread[lane])
-                threads_here = tuple(s.thread[bad & (s.cta == s.cta[lane])].tolist())
-                m.recorder.fault(
-                    "uninitialised",
-                    op,
-                    text,
-                    *place,
-                    tensor="shared",
-                    count=int(bad.sum()),
-                    threads=threads_here,
-                    certain=True,
-                )
+                lane = int(bad.argmax())
+                report_lanes(m, s, "uninitialised", op, text, bad, lane, "shared", certain=True)
 
     return check
