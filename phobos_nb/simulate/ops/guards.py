@@ -24,7 +24,7 @@ from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.common import static_shape
 from phobos_nb.simulate.program import Decoder, element_dtype
 from phobos_nb.simulate.strand import Strand
-from phobos_nb.simulate.values import Bools, Ref
+from phobos_nb.simulate.values import Bools, Ref, is_array
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Guard:
     others: tuple[int, ...]
     accesses: tuple[Guarded, ...]
 
-    def count(self, m: Machine, s: Strand) -> None:
-        """Add the elements that active lanes would move outside their tensor."""
-        if not m.watch.banks:
+    def count(self, m: Machine, s: Strand, met: Bools | bool) -> None:
+        """Add the elements that active lanes would move outside their tensor; met: the condition."""
+        if not m.watch.banks or (met.all() if is_array(met) else met):
             return
         asked = _all(s, self.others) if s.mask is None else _all(s, self.others) & s.mask
         left_out = int((asked & ~_all(s, self.bounds)).sum())

@@ -90,7 +90,7 @@ def _begin(d: Decoder, op: scf.IfOp, second: Label, guards: list[Guard]) -> Step
         if check is not None:
             check(m, s)
         for guard in guards:
-            guard.count(m, s)
+            guard.count(m, s, c)
         if not is_array(c):
             s.frames.append(None)
             return None if c else second.pc
