@@ -41,10 +41,9 @@ class SimulationInterrupted(KeyboardInterrupt):
 
 @dataclass
 class AccessCounts:
-    """Running sums of one memory operation that moves `elements` per lane."""
+    """Running sums of one memory operation."""
 
     record: AccessRecord
-    elements: int = 1
     costs: dict[int, PatternCosts] = field(default_factory=dict[int, PatternCosts])
 
     def add(self, totals: Sequence[int]) -> None:
@@ -169,7 +168,7 @@ class Recorder:
                 tensor,
                 elements * size,
             )
-            counts = self.accesses[key] = AccessCounts(record, elements)
+            counts = self.accesses[key] = AccessCounts(record)
         return counts
 
     def barrier(self, op: int, ctas: int) -> None:
