@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Operation
 
-from phobos_nb.simulate.findings import report_lanes
+from phobos_nb.simulate.findings import first_marked, report_lanes
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.numerics import saturate
 from phobos_nb.simulate.ops.common import lanes_of, settle
@@ -29,10 +29,9 @@ def to_integer_row(*, signed: bool) -> Row:
             if outside.any():
                 bad = lanes_of(outside, s)
                 if bad.any():
-                    lane = int(bad.argmax())
-                    column = wide[..., lane if wide.shape[-1] > 1 else 0] if wide.ndim else wide
-                    wrong = ~((column >= low) & (column < high))
-                    first = float(np.atleast_1d(column)[np.atleast_1d(wrong)][0])
+                    shape = (*wide.shape[:-1], s.count)
+                    at, lane = first_marked(np.broadcast_to(outside, shape) & bad)
+                    first = np.broadcast_to(wide, shape)[(*at, lane)]
                     text = f"converts {first:g} to an integer of {bits} bits, which cannot hold it"
                     report_lanes(m, s, "conversion", index, text, bad, lane)
             s.values[r] = settle(saturate(value, target, signed=signed), target)
