@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from phobos_nb.simulate.banks import WARP
 from phobos_nb.simulate.lines import LINE
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 _Key = tuple[int, int, str, str]
-WARP = 32
 
 
 @dataclass(frozen=True)

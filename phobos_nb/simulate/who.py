@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from phobos_nb.simulate.banks import WARP
+
 SHOWN = 6
 """Runs of lanes that a text lists."""
-WARP = 32
 
 
 def thread(number: int) -> str:
