@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
     MemRefType,
+    StringAttr,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
@@ -123,6 +124,11 @@ class Decoder:
         memref = cast("MemRefType[Attribute]", type_)
         if memref.memory_space in (WORKGROUP, CLUSTER):
             self.program.shared_unit = min(self.program.shared_unit, element_dtype(memref).itemsize)
+
+    def keep_reason(self, op: Operation) -> None:
+        """Note why the barrier being decoded is there."""
+        reason = op.attributes.get("phobos.reason")
+        self.program.reasons[self._current] = reason.data if isinstance(reason, StringAttr) else ""
 
     def block(self, block: Block) -> Operation | None:
         """Decode a block; its terminator is returned, not decoded."""

@@ -98,8 +98,7 @@ def _global_id(m: Machine, s: Strand, axis: int) -> Value:
 
 
 def _barrier(d: Decoder, op: Operation) -> Step:
-    reason = op.attributes.get("phobos.reason")
-    d.program.reasons[d.op] = reason.data if isinstance(reason, StringAttr) else ""
+    d.keep_reason(op)
     index, following = d.op, d.here + 1
 
     def step(m: Machine, s: Strand) -> int | None:

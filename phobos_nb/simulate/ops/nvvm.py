@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 
 from phobos_nb.ir.dialects.nvvm_sync import (
@@ -64,8 +64,7 @@ def _barrier_arrive(d: Decoder, op: Operation) -> Step:
 
 def _sync_warp(d: Decoder, op: Operation) -> Step:
     d.program.needs_clocks = True
-    reason = op.attributes.get("phobos.reason")
-    d.program.reasons[d.op] = reason.data if isinstance(reason, StringAttr) else ""
+    d.keep_reason(op)
     mask, index = d.slot(op.operands[0]), d.op
 
     def step(m: Machine, s: Strand) -> None:
