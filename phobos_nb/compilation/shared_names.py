@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
 from phobos_nb.simulate.race_groups import grouped
 from phobos_nb.simulate.records import AccessRecord, Fault, Race, SimulationResult
+from phobos_nb.simulate.shared_arrays import indexed, split_offset
 
 
 def with_shared_names(result: SimulationResult, plan: SharedPlan) -> SimulationResult:
@@ -53,7 +53,7 @@ def _left(fault: Fault, plan: SharedPlan) -> Fault:
     verb = fault.message.split("[", 1)[0].strip()
     index = list(fault.index)
     if len(index) != len(buffer.shape):  # a view of rank 1
-        index = _split(index[-1], buffer.strides)
+        index = split_offset(index[-1], buffer.strides)
     place = f"{_indexed(buffer, index)}, outside `{buffer.name}` of {_extents(buffer)}"
     return replace(fault, message=f"{verb} {place}")
 
@@ -79,16 +79,7 @@ def _buffers_at(byte: int, plan: SharedPlan) -> list[PlacedBuffer]:
 def _element(buffer: PlacedBuffer, byte: int) -> str:
     """Such as `s[64]` or `a for dot[stage 1][3, 17]`: the tile's element at a byte of shared memory."""
     rest = (byte - buffer.offset) // max(1, buffer.bytes // max(1, math.prod(buffer.shape)))
-    return _indexed(buffer, _split(rest, buffer.strides))
-
-
-def _split(offset: int, strides: Sequence[int]) -> list[int]:
-    """The index of an element by its distance from the first."""
-    index: list[int] = []
-    for stride in strides:
-        index.append(offset // max(1, stride))
-        offset %= max(1, stride)
-    return index
+    return _indexed(buffer, split_offset(rest, buffer.strides))
 
 
 def _extents(buffer: PlacedBuffer) -> str:
@@ -107,4 +98,4 @@ def _indexed(buffer: PlacedBuffer, index: list[int]) -> str:
         stage = f"[stage {index.pop(0)}]"
     if buffer.order:
         index = [index[buffer.order.index(axis)] for axis in range(len(index))]
-    return f"{buffer.name}{stage}[{', '.join(map(str, index))}]"
+    return indexed(f"{buffer.name}{stage}", index)

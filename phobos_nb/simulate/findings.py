@@ -10,7 +10,7 @@ from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.memory import Tensor
 from phobos_nb.simulate.records import FaultKind, RaceKind
 from phobos_nb.simulate.shadow import Conflict, in_flight, operation_of
-from phobos_nb.simulate.shared_arrays import SharedArray, left_array
+from phobos_nb.simulate.shared_arrays import SharedArray, indexed, left_array
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import Bools, Ints, Ref, Value
@@ -67,9 +67,8 @@ def report_outside(
 ) -> None:
     """Record the lanes of an access that leave its memory or array; the one to name does at `offset`."""
     memory, array, size = ref.memory, ref.array, ref.dtype.itemsize
-    element, index = memory.index_of(offset, size), ()
-    if array is not None:
-        index = array.index_of(offset)
+    element = memory.index_of(offset, size)
+    index = () if array is None else array.index_of(offset)
     if array is not None and not array.holds(index):
         place = left_array(array.name, array.shape, index)
     elif isinstance(memory, Tensor):
@@ -92,7 +91,7 @@ def report_misaligned(
     index = element if ref.array is None else ref.array.index_of(offset)
     name = ref.name or "shared memory"
     byte = (memory.allocation.address + place * size) % memory.allocation.stride
-    shown = f"{name}[{', '.join(map(str, index))}]" if ref.array or memory.space == "global" else name
+    shown = indexed(name, index) if ref.array or memory.space == "global" else name
     text = (
         f"{VERBS[site.kind].split()[0]} {site.alignment * size} bytes at once at {shown}, "
         f"byte {byte} of its memory, which is no multiple of {site.alignment * size}"
@@ -143,7 +142,7 @@ def _name_of(ref: Ref, element: tuple[int, ...]) -> str:
     if ref.array is None or not ref.array.name:
         return ""
     index = ref.array.index_of(element[0] // ref.dtype.itemsize)
-    return f"{ref.name}[{', '.join(map(str, index))}]"
+    return indexed(ref.name, index)
 
 
 def kind_of(kind: RaceKind, record: int) -> RaceKind:

@@ -10,6 +10,7 @@ import numpy as np
 
 from phobos_nb.counts import counted
 from phobos_nb.simulate import advice
+from phobos_nb.simulate.shared_arrays import indexed
 from phobos_nb.simulate.tile_accesses import TileAccess, tile_accesses
 from phobos_nb.simulate.who import thread as who_is
 from phobos_nb.simulate.who import threads as who_are
@@ -145,7 +146,7 @@ class Race:
     @property
     def where(self) -> str:
         """The element; of shared memory its byte too."""
-        place = f"{self.tensor}[{', '.join(map(str, self.element))}]"
+        place = indexed(self.tensor, self.element)
         return f"{self.name} ({place})" if self.name else place
 
     @property

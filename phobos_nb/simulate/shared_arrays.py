@@ -10,8 +10,10 @@ lanes begin at one byte; else only its box is known.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 UNNAMED = "a shared array"
 
@@ -39,11 +41,7 @@ class SharedArray:
 
     def index_of(self, offset: int) -> tuple[int, ...]:
         """The index of the element `offset` elements from the CTA's first byte."""
-        rest, index = offset - self.bounds[0], list[int]()
-        for stride in self.strides:
-            index.append(rest // stride)
-            rest %= stride
-        return tuple(index)
+        return tuple(split_offset(offset - self.bounds[0], self.strides))
 
     @property
     def described(self) -> str:
@@ -64,9 +62,23 @@ class SharedArray:
         return all(0 <= i < n for i, n in zip(index, self.shape, strict=True))
 
 
+def split_offset(offset: Any, strides: Sequence[int]) -> list[Any]:
+    """The index, on each axis, of the element `offset` behind the first: an int or one per lane."""
+    index: list[Any] = []
+    for stride in strides:
+        index.append(offset // max(1, stride))
+        offset = offset % max(1, stride)
+    return index
+
+
+def indexed(name: str, index: Sequence[int]) -> str:
+    """How an element of an array is written."""
+    return f"{name}[{', '.join(map(str, index))}]"
+
+
 def left_array(name: str, shape: tuple[int, ...], index: tuple[int, ...]) -> str:
     """How to say that an access of an element left its array."""
-    return f"{name}[{', '.join(map(str, index))}], outside {described(name, shape)}"
+    return f"{indexed(name, index)}, outside {described(name, shape)}"
 
 
 def described(name: str, shape: tuple[int, ...]) -> str:

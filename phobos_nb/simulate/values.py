@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.simulate.memory import Memory
-from phobos_nb.simulate.shared_arrays import SharedArray
+from phobos_nb.simulate.shared_arrays import SharedArray, split_offset
 
 Value = Any
 """int | bool | float | NDArray | Ref: only the decoder knows which, from the MLIR type."""
@@ -101,12 +101,7 @@ class Ref:
     def _find_corner(self) -> tuple[Value, ...]:
         if self.array is None:
             return ()
-        rest: Value = self.offset - self.array.bounds[0]
-        corner: list[Value] = []
-        for stride in self.array.strides:
-            corner.append(rest // stride)
-            rest = rest % stride
-        return tuple(corner)
+        return tuple(split_offset(self.offset - self.array.bounds[0], self.array.strides))
 
     @property
     def range(self) -> tuple[int, int]:
