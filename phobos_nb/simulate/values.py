@@ -41,6 +41,7 @@ class Ref:
         "_absolute",
         "_bits",
         "_corner",
+        "_corner_spans",
         "_range",
         "array",
         "dtype",
@@ -63,6 +64,7 @@ class Ref:
         self.dtype = dtype
         self.array = array
         self._corner: tuple[Value, ...] | None = None
+        self._corner_spans: tuple[tuple[int, int], ...] | None = None
         self._range: tuple[int, int] | None = None
         self._absolute: Value = None
         self._bits: int | None = None
@@ -94,9 +96,10 @@ class Ref:
 
     def corner_span(self, axis: int) -> tuple[int, int]:
         """Smallest and largest `corner_at` over the lanes."""
-        if self.array is None or self.range == (self.array.bounds[0],) * 2:
-            return 0, 0
-        return span(self.corner_at(axis))
+        if self._corner_spans is None:
+            begins = self.array is None or self.range == (self.array.bounds[0],) * 2
+            self._corner_spans = () if begins else tuple(map(span, self._find_corner()))
+        return self._corner_spans[axis] if self._corner_spans else (0, 0)
 
     def _find_corner(self) -> tuple[Value, ...]:
         if self.array is None:
