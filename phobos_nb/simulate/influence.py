@@ -21,19 +21,24 @@ Box = tuple[slice, ...]
 
 
 class Influence:
-    """By how much parts of operands change one number; from `clear` on it is no matter of rounding."""
+    """By how much parts of operands change one number; from `clear` on it is no matter of rounding.
+
+    `parts` is how many were asked for.
+    """
 
     def __init__(self, arrays: Arrays, number: Callable[[Arrays], Any], clear: float) -> None:
         self._arrays = arrays
         self._number = number
         self._clear = clear
         self._before = float(number(arrays))
+        self.parts = 0
 
     def of(self, name: str, box: Box) -> float:
         """The change of the number when the part changes at random, 0 where no change is seen.
 
         Up and down, for a maximum; largely and little, since a large change is lost behind `exp`.
         """
+        self.parts += 1
         largest = 0.0
         for arrays in changes(self._arrays, name, box):
             largest = max(largest, _change(self._before, float(self._number(arrays))))

@@ -136,7 +136,8 @@ def test_a_race_names_the_tile_and_both_threads():
     assert re.search(
         r"read after write on a for dot\[stage \d\]\[\d+, \d+\] \(shared\[\d+\]\): "
         rf"vector.load at line 25:12 by {thread} and nvgpu.device_async_copy at line 23:13 by {thread}, "
-        r"both of CTA \(\d, \d, 0\) \([\d,]+ times\)",
+        r"both of CTA \(\d, \d, 0\) "
+        r"\([\d,]+ times, by \d+ pairs of operations of these lines in stages 0, 1, 2, 3\)",
         str(first),
     )
 
