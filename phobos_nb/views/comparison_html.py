@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from html import escape
-from importlib.resources import files
 
 from phobos_nb.simulate.difference import SHOWN, Change, Difference, number
 from phobos_nb.simulate.operands import Operand
 from phobos_nb.views.comparison import ComparisonView, DifferenceView, SourceLine
-from phobos_nb.views.highlight import pieces
-from phobos_nb.views.html import TAGS, style
+from phobos_nb.views.html import highlighted, sheet, style
 
 
 def page(view: ComparisonView) -> str:
@@ -19,18 +16,12 @@ def page(view: ComparisonView) -> str:
     state = "ok" if view.agrees else "bad"
     sign = "&#10003;" if view.agrees else "&#10007;"
     parts = [
-        f"<style>{style()}{rules()}</style>",
+        f"<style>{style()}{sheet('comparison')}</style>",
         f"<p class='sum {state}'><b>{sign}</b> {escape(view.summary or 'nothing was compared')}</p>",
         *(_difference(d) for d in view.differences),
         *(f"<p class='rem'>{escape(r)}</p>" for r in view.remarks),
     ]
     return f"<div class='ph'><div class='cmp'>{''.join(parts)}</div></div>"
-
-
-@cache
-def rules() -> str:
-    """The style sheet beside that of all views."""
-    return files("phobos_nb.views").joinpath("comparison.css").read_text("utf-8")
 
 
 def _difference(view: DifferenceView) -> str:
@@ -86,17 +77,12 @@ def _source(lines: tuple[SourceLine, ...], change: Change | None) -> str:
 def _line(line: SourceLine, change: Change | None) -> str:
     if not line.number:
         return "<span class='gap'>     ...\n</span>"
-    code = "".join(_piece(kind, text) for kind, text in pieces(line.text, "phobos"))
+    code = highlighted(line.text, "phobos")
     sign = {"change": "-", "look": ">"}.get(line.mark, " ")
     shown = f"<span class='{line.mark}'>{sign}{line.number:>4} {code}\n</span>"
     if line.mark == "change" and change is not None:
         shown += f"<span class='new'>+     {escape(_changed(line.text, change), quote=False)}\n</span>"
     return shown
-
-
-def _piece(kind: str, text: str) -> str:
-    opening, closing = TAGS.get(kind) or (f"<span class={kind}>", "</span>")
-    return f"{opening}{escape(text, quote=False)}{closing}"
 
 
 def _changed(text: str, change: Change) -> str:

@@ -28,9 +28,14 @@ OPEN = ("Source", "CUDA")
 
 
 @cache
+def sheet(name: str) -> str:
+    """The text of a style sheet of this room, by its name without `.css`."""
+    return files("phobos_nb.views").joinpath(f"{name}.css").read_text("utf-8")
+
+
 def style() -> str:
-    """The style sheet, one rule after the other, for a `<style>` element."""
-    return files("phobos_nb.views").joinpath("style.css").read_text("utf-8")
+    """The style sheet of all views, one rule after the other, for a `<style>` element."""
+    return sheet("style")
 
 
 def page(view: CompilationView, opened: Sequence[str] = OPEN) -> str:
@@ -128,7 +133,7 @@ def _lines(listing: Listing) -> list[str]:
 
 def _line(line: Line, language: str, most: int) -> str:
     """One line; a source line can be reached with Tab and has its instruction bar if `most` is not 0."""
-    text = "".join(_piece(kind, piece) for kind, piece in pieces(line.text, language))
+    text = highlighted(line.text, language)
     origin = "" if line.origin is None else f" o{line.origin}' data-n='{line.origin}"
     focus = " tabindex=0" if language == "phobos" and line.text.strip() else ""
     bar = _bar(line, most) if most else ""
@@ -145,6 +150,11 @@ def _bar(line: Line, most: int) -> str:
 
 
 TAGS = {"k": ("<b>", "</b>"), "c": ("<i>", "</i>"), "": ("", "")}
+
+
+def highlighted(text: str, language: str) -> str:
+    """A line of a listing as html, its words marked by what they are."""
+    return "".join(_piece(kind, piece) for kind, piece in pieces(text, language))
 
 
 def _piece(kind: str, text: str) -> str:

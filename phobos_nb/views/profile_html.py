@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from html import escape
-from importlib.resources import files
 
 from phobos_nb.counts import counted
-from phobos_nb.views.highlight import pieces
-from phobos_nb.views.html import TAGS, style
+from phobos_nb.views.html import highlighted, sheet, style
 from phobos_nb.views.profile import Pair, ProfileLine, ProfileView
 
 
@@ -17,19 +14,13 @@ def page(view: ProfileView) -> str:
     """The whole profile as one html element."""
     table = f"<thead>{_head(view)}</thead><tbody>{''.join(_rows(view))}</tbody>"
     parts = [
-        f"<style>{style()}{rules()}</style>",
+        f"<style>{style()}{sheet('profile')}</style>",
         f"<pre class='sig'><b>{escape(view.name)}</b> under Nsight Compute</pre>",
         f"<dl>{''.join(_facts(view))}</dl>",
         f"<p>{escape(_legend(view), quote=False)}</p>",
         f"<div class='prof'><table>{table}</table></div>",
     ]
     return f"<div class='ph'>{''.join(parts)}</div>"
-
-
-@cache
-def rules() -> str:
-    """The style sheet beside that of all views."""
-    return files("phobos_nb.views").joinpath("profile.css").read_text("utf-8")
 
 
 def _facts(view: ProfileView) -> Iterable[str]:
@@ -74,7 +65,7 @@ def _rows(view: ProfileView) -> Iterable[str]:
 
 def _row(view: ProfileView, line: ProfileLine, most: int) -> str:
     """Counts stand left of the text, which may be as long as it likes."""
-    code = escape(line.text) if not line.number else _code(line.text)
+    code = escape(line.text) if not line.number else highlighted(line.text, "phobos")
     pairs = "".join(_pair(view, pair) for pair in (line.wavefronts, line.sectors))
     idle = "" if line.costs else " class='z'"
     return (
@@ -92,14 +83,6 @@ def _note(view: ProfileView, note: str) -> str:
 
 def _number(count: int) -> str:
     return f"{count:,}" if count else ""
-
-
-def _code(text: str) -> str:
-    return "".join(
-        f"{opening}{escape(piece, quote=False)}{closing}"
-        for kind, piece in pieces(text, "phobos")
-        for opening, closing in [TAGS.get(kind) or (f"<span class={kind}>", "</span>")]
-    )
 
 
 def _bar(line: ProfileLine, most: int) -> str:

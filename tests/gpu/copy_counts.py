@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -152,15 +153,15 @@ def launches() -> Iterator[tuple[str, str, str, str]]:
             yield from ((name, pattern, place, "all") for pattern in CROSSED for place in places)
 
 
-def launch() -> None:
-    """Launch everything once; ncu watches."""
+def launch(folder: Path) -> None:
+    """Launch everything once, machine code in `folder`; ncu watches."""
     import cupy
 
     texts = {n: KERNEL.format(name=n, text=text) for n, (_, text) in kernels().items()}
     codes = nvrtc.compile_all([nvrtc.Job(t, "sm_90a") for t in texts.values()], workers=8)
     functions = {}
     for name, result in zip(texts, codes, strict=True):
-        path = Path(f"/tmp/copy_counts_{name}.cubin")
+        path = folder / f"{name}.cubin"
         path.write_bytes(result.cubin)
         functions[name] = cupy.RawModule(path=str(path)).get_function(name)
     memory = cupy.zeros(1 << 16, np.uint8)
@@ -200,6 +201,7 @@ def _counts(row: Mapping[str, str]) -> dict[str, int]:
 
 if __name__ == "__main__":
     if sys.argv[1] == "launch":
-        launch()
+        with TemporaryDirectory() as made:
+            launch(Path(made))
     else:
         count(Path(sys.argv[2]))

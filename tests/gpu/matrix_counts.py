@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -103,8 +104,8 @@ def products() -> dict[str, tuple[Wgmma, int]]:
     return found | {"n64 swizzle 128 K registers": (registers, 128)}
 
 
-def launch() -> None:
-    """Launch everything once; ncu watches."""
+def launch(folder: Path) -> None:
+    """Launch everything once, machine code in `folder`; ncu watches."""
     import cupy
 
     texts = moves()
@@ -116,7 +117,7 @@ def launch() -> None:
     codes = dict(zip([*texts, *made], nvrtc.compile_all(jobs, workers=8), strict=True))
     functions = {}
     for name, result in codes.items():
-        path = Path(f"/tmp/matrix_counts_{len(functions)}.cubin")
+        path = folder / f"{len(functions)}.cubin"
         path.write_bytes(result.cubin)
         functions[name] = cupy.RawModule(path=str(path)).get_function(name if name in texts else "kern")
     rows = {n: cupy.asarray(np.array(p, np.int32)) for n, p in patterns().items()}
@@ -170,6 +171,7 @@ def count(out: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "launch":
-        launch()
+        with TemporaryDirectory() as made:
+            launch(Path(made))
     else:
         count(Path(sys.argv[2]))

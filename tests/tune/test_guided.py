@@ -90,7 +90,7 @@ def test_what_the_model_rules_out_comes_last():
 
 
 def test_a_thousand_configurations_cost_little():
-    """With more measurements than are used, an answer takes less than 0.2 s of this thread at best of five."""
+    """With more measurements than are used, an answer takes less than 0.2 s of CPU at best of five."""
     space = Space({"M": tuple(range(1, 33)), "N": tuple(range(1, 33))})
     strategy = make(Setting(space, predict=lambda c: 1.0))
     for constants in list(space)[: MOST_SEEN + 50]:
