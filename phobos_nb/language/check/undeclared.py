@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any, cast
 
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.names import is_known, unknown
 from phobos_nb.language.tree import Field, Name, Node
+from phobos_nb.language.tree_walk import children
 
-_ELSEWHERE = ("name", "callee", "body", "then", "otherwise", "span")
+_ELSEWHERE = ("name", "callee", "body", "then", "otherwise")
 """Parts of a node that declare a name, are looked up as functions, or are statements of their own."""
 
 
@@ -21,14 +20,9 @@ def report_undeclared(checker: Checker, statement: Node) -> None:
             unknown(checker, name)
 
 
-def _names(node: object) -> Iterator[Name]:
+def _names(node: Node) -> Iterator[Name]:
     if isinstance(node, Name):
         yield node
-    elif isinstance(node, tuple):
-        for item in cast(tuple[object, ...], node):
-            yield from _names(item)
-    elif is_dataclass(node) and not isinstance(node, Field):
-        for part in fields(node):
-            value: Any = getattr(node, part.name)
-            if part.name not in _ELSEWHERE:
-                yield from _names(value)
+    elif not isinstance(node, Field):
+        for child in children(node, without=_ELSEWHERE):
+            yield from _names(child)

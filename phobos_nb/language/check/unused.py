@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any, cast
-
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.registry import Builtins
-from phobos_nb.language.tree import KernelNode, Name, ParameterNode, Program, ShapedType
+from phobos_nb.language.tree import KernelNode, ParameterNode, Program, ShapedType
+from phobos_nb.language.tree_walk import names
 from phobos_nb.language.typed import Assert, Print, TypedKernel
 from phobos_nb.language.usage import written
 from phobos_nb.language.walk import statements
@@ -18,7 +15,7 @@ def warn_of_no_use(
     node: KernelNode, kernel: TypedKernel, builtins: Builtins, diagnostics: Diagnostics
 ) -> None:
     """Warn of parameters that the text never names (PH119) and of kernels that store nothing (PH213)."""
-    named = set(_names(node.body))
+    named = names(node.body)
     for parameter in node.parameters:
         if parameter.name not in named and not _gives_an_extent(parameter, node, named):
             message = f"the parameter `{parameter.name}` is never used"
@@ -33,11 +30,11 @@ def warn_of_uncalled(program: Program, node: KernelNode, diagnostics: Diagnostic
     """Warn, with the first kernel, of functions that no kernel calls (PH120)."""
     if node is not program.kernels[0]:
         return
-    called = set(_names(tuple(k.body for k in program.kernels)))
+    called = names(s for k in program.kernels for s in k.body)
     reached: set[str] = set()
     while left := [f for f in program.functions if f.name in called - reached]:
         reached |= {f.name for f in left}
-        called |= set(_names(tuple(f.body for f in left)))
+        called |= names(s for f in left for s in f.body)
     for function in program.functions:
         if function.name not in reached:
             message = f"no kernel calls `{function.name}`: it is not checked"
@@ -53,17 +50,4 @@ def _gives_an_extent(parameter: ParameterNode, node: KernelNode, named: set[str]
 
 def _dims(parameter: ParameterNode) -> set[str]:
     kind = parameter.type
-    return set(_names(kind.dims)) if isinstance(kind, ShapedType) else set()
-
-
-def _names(node: object) -> Iterator[str]:
-    """The text of every name in a part of the tree."""
-    if isinstance(node, Name):
-        yield node.text
-    elif isinstance(node, tuple):
-        for item in cast(tuple[object, ...], node):
-            yield from _names(item)
-    elif is_dataclass(node):
-        for part in fields(node):
-            value: Any = getattr(node, part.name)
-            yield from _names(value)
+    return names(kind.dims) if isinstance(kind, ShapedType) else set()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from phobos_nb.language.slips.calls import Alternative, call_slips, wrapped
 from phobos_nb.language.slips.known import Known, comparison
 from phobos_nb.language.slips.slip import Role
-from phobos_nb.language.slips.trees import exchanged, nodes
+from phobos_nb.language.slips.trees import exchanged
 from phobos_nb.language.tree import (
     At,
     CallExpression,
@@ -22,6 +22,7 @@ from phobos_nb.language.tree import (
     Prefix,
     Subscripted,
 )
+from phobos_nb.language.tree_walk import nodes
 
 
 @dataclass(frozen=True)

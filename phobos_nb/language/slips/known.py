@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from phobos_nb.language.slips.trees import nodes
 from phobos_nb.language.tree import (
     Along,
     At,
@@ -26,6 +25,7 @@ from phobos_nb.language.tree import (
     Subscripted,
     Update,
 )
+from phobos_nb.language.tree_walk import nodes
 
 MOST = 8
 """Ways to subscript that are tried for another tensor."""

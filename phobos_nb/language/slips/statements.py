@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from phobos_nb.language.slips.known import Known, is_position
 from phobos_nb.language.slips.slip import Role
-from phobos_nb.language.slips.trees import nodes, renamed, replaced
+from phobos_nb.language.slips.trees import renamed, replaced
 from phobos_nb.language.tree import (
     Block,
     CallExpression,
@@ -29,6 +29,7 @@ from phobos_nb.language.tree import (
     Update,
     WhileStatement,
 )
+from phobos_nb.language.tree_walk import nodes
 
 WIDER = {"f16": ("f32",), "bf16": ("f32",), "i8": ("i32",), "u8": ("i32",), "i32": ("i64", "f32"),
          "f32": ("f64",)}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Syntax trees walked and changed, whatever their nodes are."""
+"""Syntax trees changed, whatever their nodes are."""
 
 from __future__ import annotations
 
@@ -11,21 +11,6 @@ from phobos_nb.language.tree import Name, Node
 from phobos_nb.source import Span
 
 Item = TypeVar("Item")
-
-
-def nodes(node: Node) -> Iterator[Node]:
-    """A node and all below it."""
-    yield node
-    for child in children(node):
-        yield from nodes(child)
-
-
-def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below one."""
-    for field in fields(node):
-        value: Any = getattr(node, field.name)
-        items = cast(tuple[Any, ...], value) if isinstance(value, tuple) else (value,)
-        yield from (item for item in items if isinstance(item, Node))
 
 
 def rebuilt(node: Node, change: Callable[[Node], Node]) -> Node:
