@@ -34,3 +34,13 @@ RACES: Mapping[str, str] = {
     "missing wgmma fence": "put `wgmma.fence` between the writing of the registers and the product",
 }
 """By kind of race, where that alone tells."""
+
+
+def one_index(*, past: bool) -> str:
+    """Of an access outside an array at an index that all threads have: no condition by thread mends it.
+
+    past: behind the last element, else before the first.
+    """
+    side = "past the last element" if past else "before the first element"
+    larger = ", or make the array larger" if past else ""
+    return f"the index is {side} whichever thread comes: correct it{larger}"

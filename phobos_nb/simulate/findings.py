@@ -30,10 +30,11 @@ def report_lanes(
     array: SharedArray | None = None,
     *,
     certain: bool = False,
+    remedy: str = "",
 ) -> None:
     """Record a fault of the marked lanes; `lane` is the position of the one to name.
 
-    index: of the element in the shared array that an access left. certain: see `Recorder.fault`.
+    index: of the element in the shared array that an access left. certain, remedy: see `Recorder.fault`.
     """
     lanes = bad.reshape(-1, s.count).any(0) & (s.cta == s.cta[lane])
     m.recorder.fault(
@@ -49,6 +50,7 @@ def report_lanes(
         index=index,
         array=None if array is None else (array.start, array.shape),
         certain=certain,
+        remedy=remedy,
     )
 
 

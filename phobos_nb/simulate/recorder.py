@@ -95,10 +95,11 @@ class Recorder:
         index: tuple[int, ...] = (),
         array: tuple[int, tuple[int, ...]] | None = None,
         certain: bool = False,
+        remedy: str = "",
     ) -> None:
         """Record a fault; a further one of this kind here only raises its count.
 
-        certain: it is one whatever the outputs, so that `forget` keeps it.
+        certain: it is one whatever the outputs, so that `forget` keeps it. remedy: as in `Fault`.
         """
         key = (kind, op, tensor, certain)
         seen = self._faults.get(key)
@@ -115,6 +116,7 @@ class Recorder:
                 threads,
                 index,
                 array,
+                remedy,
             )
         else:
             self._faults[key] = replace(seen, count=seen.count + count)

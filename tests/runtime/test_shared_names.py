@@ -37,3 +37,63 @@ def test_the_meaning_names_the_access() -> None:
     assert "(thread 64)" in found.message
     assert found.span is not None
     assert OUTSIDE[found.span.start : found.span.stop] == "s[ctx.thread / 8, ctx.thread % 8]"
+
+
+ONE = """\
+@launch(128)
+kernel k(A: tensor<f32>[N], n: i32) {{
+  var s: shared<f32>[64]
+  let t = ctx.thread
+  s[t % 64] = 0.0
+  barrier()
+  {}
+  A[t] = s[t % 64]
+}}
+"""
+PAST = "axis 0 of `s` has 64 elements, 0 to 63, and {} is past the last whichever thread comes: "
+BEFORE = "axis 0 of `s` has 64 elements, 0 to 63, and {} is before the first whichever thread comes: "
+CORRECT, LARGER = "correct the index", ", or make the array larger"
+MASKED = {
+    "one thread, one index": ("if t == 127 { s[n] = 1.0 }", 127, PAST.format(200) + CORRECT + LARGER),
+    "one warp, one index": ("if ctx.warp == 2 { s[n] = 1.0 }", 64, PAST.format(200) + CORRECT + LARGER),
+    "a read": ("if t > 100 { A[t] = s[-n] }", 101, BEFORE.format(-200) + CORRECT),
+    "equal by value": ("if t > 99 { s[n + t * 0] = 1.0 }", 100, PAST.format(200) + CORRECT + LARGER),
+    "behind `&&`": ("if t > 9 && s[n] > 0.0 { A[t] = 1.0 }", 10, PAST.format(200) + CORRECT + LARGER),
+    "everyone": ("s[n] = 1.0", 0, PAST.format(200) + CORRECT + LARGER),
+    "no condition": ("s[t] = 1.0", 64, "axis 0 takes 0 to 63: guard the access with `if`" + LARGER),
+    "no condition, before": ("s[t - 9] = 1.0", 0, "axis 0 takes 0 to 63: guard the access with `if`"),
+    "a condition too wide": (
+        "if t < 70 { s[t] = 1.0 }",
+        64,
+        "axis 0 takes 0 to 63: narrow the condition that lets thread 64 come" + LARGER,
+    ),
+}
+"""The statement, the first thread that leaves the array with n = 200, and the help."""
+
+
+@pytest.mark.parametrize("case", MASKED)
+def test_the_meaning_names_a_thread_that_does_it(case: str) -> None:
+    """PH805 names the first active thread outside; an `if` is proposed where one helps and none is."""
+    statement, thread, help = MASKED[case]
+    (kernel,) = ph.compile(ONE.format(statement))
+    with pytest.raises(ph.PhobosError) as caught:
+        kernel(np.zeros(128, np.float32), 200)
+    (found,) = caught.value.diagnostics
+    assert f"(thread {thread})" in found.message
+    assert found.help == help
+
+
+@pytest.mark.parametrize("case", MASKED)
+def test_the_simulator_names_the_same_thread_and_help(case: str) -> None:
+    """Fault and PH805 agree on the first thread, and on whether a condition by thread mends it."""
+    statement, thread, help = MASKED[case]
+    (kernel,) = ph.compile(ONE.format(statement))
+    faults = kernel.simulate(np.zeros(128, np.float32), 200).faults
+    (fault,) = [f for f in faults if f.kind == "out_of_bounds"]
+    assert fault.thread == thread
+    if "whichever" in help:
+        side = "past the last element" if "past" in help else "before the first element"
+        larger = LARGER if "past" in help else ""
+        assert fault.help == f"the index is {side} whichever thread comes: correct it{larger}"
+    else:
+        assert fault.help.startswith("guard the access by the extent")

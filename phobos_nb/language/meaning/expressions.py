@@ -14,8 +14,8 @@ from phobos_nb.language.meaning import arithmetic
 from phobos_nb.language.meaning.conversion import convert, numpy_dtype
 from phobos_nb.language.meaning.machine import Machine
 from phobos_nb.language.meaning.memory import Span
+from phobos_nb.language.meaning.outside import expect_inside
 from phobos_nb.language.types import TileType, VoidType
-from phobos_nb.source import Span as Place
 
 Array = NDArray[Any]
 
@@ -151,31 +151,6 @@ def _element_read(machine: Machine, expr: typed.ElementRead) -> Array:
     if isinstance(expr.base, typed.SharedArray):
         expect_inside(machine, expr.base, indices, expr.span)
     return memory.read(indices)
-
-
-def expect_inside(
-    machine: Machine,
-    base: typed.SharedArray,
-    indices: list[Array],
-    place: Place,
-) -> None:
-    """Raise where an active thread leaves a shared array: nothing masks these accesses."""
-    where = np.broadcast_arrays(*indices)
-    outside = ~machine.shared[base].inside(where)
-    if not machine.any_active(outside):
-        return
-    active = outside if outside.ndim == 0 else outside & machine.active_mask()
-    thread = int(np.argmax(active))
-    index = [int(i.reshape(-1)[thread]) for i in where]
-    axis = next(a for a, (i, n) in enumerate(zip(index, base.type.shape, strict=True)) if not 0 <= i < n)
-    extent = base.type.shape[axis]
-    element = f"{base.name}[{', '.join(map(str, index))}]"
-    machine.fail(
-        "PH805",
-        f"{element} lies outside the shared array `{base.name}`: {base.type} (thread {thread})",
-        place,
-        f"axis {axis} takes 0 to {extent - 1}: guard the access with `if`, or make the array larger",
-    )
 
 
 def _call(machine: Machine, expr: typed.Call) -> Array:

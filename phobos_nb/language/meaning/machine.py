@@ -94,6 +94,10 @@ class Machine:
             return bool(values.any()) and not self.halted
         return bool((values & self.active).any())
 
+    def first(self, values: Array) -> int:
+        """The first active thread in which a per-thread bool holds; one does, see `any_active`."""
+        return int(np.argmax(values & self.active_mask()))
+
     def one(self, value: Array) -> Any:
         """The value that all active threads share, as a Python scalar."""
         if value.ndim == 0:

@@ -28,8 +28,8 @@ def check_assertion(machine: Machine, statement: typed.Assert) -> None:
     if is_tile(statement.condition):
         failed, thread = not condition.all(), 0
     else:
-        failing = ~np.broadcast_to(condition, (machine.threads,)) & machine.active_mask()
-        failed, thread = bool(failing.any()), int(np.argmax(failing))
+        failing = ~np.broadcast_to(condition, (machine.threads,))
+        failed, thread = machine.any_active(failing), machine.first(failing)
     if failed:
         values = [evaluate(machine, a) for a in statement.arguments]
         text = _formatted(machine, statement.text, statement.arguments, values, thread)

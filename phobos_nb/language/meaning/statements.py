@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from phobos_nb.language import typed
 from phobos_nb.language.meaning.conversion import convert
-from phobos_nb.language.meaning.expressions import box, dtype_of, evaluate, expect_inside
+from phobos_nb.language.meaning.expressions import box, dtype_of, evaluate
 from phobos_nb.language.meaning.loops import Loop
 from phobos_nb.language.meaning.machine import Machine
 from phobos_nb.language.meaning.output import check_assertion, print_line
+from phobos_nb.language.meaning.outside import expect_inside
 from phobos_nb.language.types import ScalarType
 from phobos_nb.source import Span
 

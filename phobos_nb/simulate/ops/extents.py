@@ -12,6 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from phobos_nb.simulate import advice
 from phobos_nb.simulate.access import locate
 from phobos_nb.simulate.findings import VERBS, first_marked, report_lanes
 from phobos_nb.simulate.machine import Machine
@@ -21,7 +22,7 @@ from phobos_nb.simulate.program import Decoder
 from phobos_nb.simulate.shared_arrays import left_array
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import Strand
-from phobos_nb.simulate.values import Bools, Ints, Ref, Value, span
+from phobos_nb.simulate.values import Bools, Ints, Ref, Value, is_array, span
 
 
 class Axis(NamedTuple):
@@ -90,6 +91,8 @@ def _inside(
     index = tuple(int(np.broadcast_to(i, shape)[(*at, lane)]) for i in indices)
     start = int(np.broadcast_to(ref.offset + flat, (s.count,))[lane])
     place = left_array(ref.name, tuple(a.extent for a in axes), index)
+    came = s.cta == s.cta[lane] if live is None else live & (s.cta == s.cta[lane])
+    remedy = "" if site.shape else _remedy(s, ref, axes, [i[came] for i in indices], index)
     byte = (start + sum(at)) * ref.dtype.itemsize % ref.memory.allocation.stride
     report_lanes(
         m,
@@ -103,8 +106,20 @@ def _inside(
         (byte,),
         index,
         ref.array,
+        remedy=remedy,
     )
     return ~bad if live is None else live & ~bad
+
+
+def _remedy(
+    s: Strand, ref: Ref, axes: Sequence[Axis], came: Sequence[Ints], found: tuple[int, ...]
+) -> str:
+    """What mends an index that all lanes that `came` have on the first axis that is left; else empty."""
+    k = next(k for k, axis in enumerate(axes) if not 0 <= found[k] < axis.extent)
+    one = not is_array(s.values[axes[k].slot]) and not is_array(ref.corner_at(k))
+    if one or (len(came[k]) > 1 and (came[k] == found[k]).all()):
+        return advice.one_index(past=found[k] >= axes[k].extent)
+    return ""
 
 
 def _positions(s: Strand, ref: Ref, k: int, axis: Axis, of_vector: int, rank: int) -> Any:
