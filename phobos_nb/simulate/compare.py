@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phobos_nb.contract import LaunchContract
-from phobos_nb.simulate.diagnosis import Evidence, diagnose, race_words
+from phobos_nb.simulate.diagnosis import Evidence, diagnose, told
 from phobos_nb.simulate.difference import Difference, Differences, Kind, Verdict
 from phobos_nb.simulate.records import Fault, Race, SimulationResult
 from phobos_nb.simulate.roundings import Rounding
@@ -109,8 +109,8 @@ def _lines(
 
 def _beside(result: SimulationResult) -> list[Difference]:
     """What was seen although the values are right: the first race and the first fault."""
-    races = [_seen("race", r, race_words(r), _both(r), result) for r in result.races[:1]]
-    faults = [_seen("memory", f, str(f), (f.place.line,), result) for f in result.faults[:1]]
+    races = [_seen("race", r, _both(r), result) for r in result.races[:1]]
+    faults = [_seen("memory", f, (f.place.line,), result) for f in result.faults[:1]]
     return races + faults
 
 
@@ -119,7 +119,7 @@ def _both(race: Race) -> tuple[int, ...]:
 
 
 def _seen(
-    kind: Kind, finding: Race | Fault, words: str, lines: tuple[int, ...], result: SimulationResult
+    kind: Kind, finding: Race | Fault, lines: tuple[int, ...], result: SimulationResult
 ) -> Difference:
     """A finding as a difference without a wrong element; `found` is the value there, if it has one."""
     tensor, element = finding.tensor, finding.element
@@ -131,4 +131,4 @@ def _seen(
             0 <= i < n for i, n in zip(element, held.shape, strict=True)
         )
         value = held[element] if inside else None
-    return Difference(tensor, element, value, value, 0, total, kind, words, None, lines=lines)
+    return Difference(tensor, element, value, value, 0, total, kind, told(finding), None, lines=lines)

@@ -21,7 +21,7 @@ from phobos_nb.simulate.blame import blamed, regridded
 from phobos_nb.simulate.difference import Verdict
 from phobos_nb.simulate.experiments import ask
 from phobos_nb.simulate.mending import Mend, Search, mended, search
-from phobos_nb.simulate.records import Race, SimulationResult
+from phobos_nb.simulate.records import Fault, Race, SimulationResult
 from phobos_nb.simulate.roundings import Rounding, error, like_rounding, rounding
 from phobos_nb.simulate.tolerance import default_tolerance
 from phobos_nb.simulate.trial import Question, Text
@@ -79,7 +79,7 @@ def _seen(evidence: Evidence) -> Verdict | None:
     widths = question.trial.steps if question else frozenset[int]()
     tail, whole = _tail(evidence, widths)
     if result.faults:
-        return Verdict("tail" if tail else "memory", str(result.faults[0]))
+        return Verdict("tail" if tail else "memory", told(result.faults[0]))
     if evidence.nobody and (small := _small_grid(evidence)):
         return Verdict("not written", small)
     if tail:
@@ -92,12 +92,12 @@ def _seen(evidence: Evidence) -> Verdict | None:
 
 
 def _race(race: Race) -> Verdict:
-    return Verdict("race", race_words(race))
+    return Verdict("race", told(race))
 
 
-def race_words(race: Race) -> str:
-    """A race and what would order its accesses."""
-    return f"{race}. {race.help}" if race.help else str(race)
+def told(finding: Race | Fault) -> str:
+    """A race or a fault, and what mends it."""
+    return f"{finding}. {finding.help}" if finding.help else str(finding)
 
 
 def _with_change(seen: Verdict, evidence: Evidence, question: Question) -> Verdict:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from phobos_nb.contract import GridRule, GridTerm
+from phobos_nb.simulate import advice
 from phobos_nb.simulate.compare import compare
 
 TENSORS = [("x", "f32", False), ("y", "f32", True)]
@@ -123,6 +124,15 @@ def test_a_planted_fault_is_named(make, name):
     assert found.kind == kind, str(found)
     assert found.wrong > 0
     assert found.tensor == "y"
+
+
+@pytest.mark.parametrize("name", [n for n, planted in PLANTED.items() if planted[0] == "memory"])
+def test_a_fault_is_told_with_what_mends_it(make, name):
+    """A verdict of kind "memory" ends with the help of the fault, as that of a race does."""
+    _, text, (old, new), options = PLANTED[name]
+    (found,), result = differences(make, text.replace(old, new, 1), **options)
+    fault = result.faults[0]
+    assert found.explanation == f"{fault}. {advice.FAULTS[fault.kind]}"
 
 
 def test_the_writer_and_its_operands(make):
