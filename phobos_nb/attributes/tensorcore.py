@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.dtypes import BF16, F16, F32, I8, DType
 from phobos_nb.language.attribute_arguments import expect_named, expect_positional, place
+from phobos_nb.language.dots import dots
 from phobos_nb.language.registry import Attribute, AttributeSite
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.typed import Call, Expr, TypedKernel
 from phobos_nb.language.types import TileType
-from phobos_nb.language.walk import all_expressions
 
 FORM = "@tensorcore, @tensorcore(wmma), @tensorcore(sync) or @tensorcore(wgmma)"
 PATHS = ("wmma", "sync", "wgmma")
@@ -82,13 +82,6 @@ def qualify_dot(call: Call, kernel: TypedKernel) -> Qualified | str:
         return "the kernel does not ask for tensor cores"
     m, n, k, operand = dot_shape(call)
     return qualify(m, n, k, operand, kernel.threads)
-
-
-def dots(kernel: TypedKernel) -> Iterator[Call]:
-    """The dots of a kernel, in text order."""
-    for expr in all_expressions(kernel.body):
-        if isinstance(expr, Call) and expr.builtin in ("dot", "dot_t"):
-            yield expr
 
 
 def review(kernel: TypedKernel, diagnostics: Diagnostics) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from phobos_nb.language.dots import is_dot
 from phobos_nb.language.typed import (
     Assign,
     Binary,
-    Call,
     Expr,
     For,
     Statement,
@@ -15,8 +15,6 @@ from phobos_nb.language.typed import (
 )
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import expressions, statements
-
-DOTS = ("dot", "dot_t")
 
 
 def only_adds(kernel: TypedKernel) -> bool:
@@ -43,7 +41,7 @@ def _accumulates(statement: Assign) -> bool:
     if not isinstance(value, Binary) or value.op not in ("+", "-"):
         return False
     pairs = [(value.left, value.right), (value.right, value.left)][: 2 if value.op == "+" else 1]
-    return any(_is_read(own, held) and _is_dot(product) for own, product in pairs) and _alike(
+    return any(_is_read(own, held) and is_dot(product) for own, product in pairs) and _alike(
         value.left, value.right
     )
 
@@ -59,14 +57,10 @@ def _alike(a: Expr, b: Expr) -> bool:
     return a.type.dtype == b.type.dtype
 
 
-def _is_dot(expr: Expr) -> bool:
-    return isinstance(expr, Call) and expr.builtin in DOTS
-
-
 def _has_dot(statement: Statement) -> bool:
     return _count(statement) > 0
 
 
 def _count(statement: Statement) -> int:
     """Dots in the expressions of a statement, without those of statements in it."""
-    return sum(map(_is_dot, expressions(statement)))
+    return sum(map(is_dot, expressions(statement)))

@@ -31,12 +31,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from phobos_nb.compilation.only_sums import DOTS, only_adds
+from phobos_nb.compilation.only_sums import only_adds
 from phobos_nb.compilation.thin_shape import LONG_ROW, VectorProduct, bounds, edges
 from phobos_nb.diagnostics import PhobosError
+from phobos_nb.language.dots import dots
 from phobos_nb.language.typed import Call, TypedKernel
 from phobos_nb.language.types import TileType
-from phobos_nb.language.walk import expressions, statements
 from phobos_nb.lower.choices import CHOICES, EDGE, K_GROUPS, SPLIT, SPREAD
 from phobos_nb.lower.edge_rules import edges_of
 from phobos_nb.lower.gemm_plan import WIDEST, DotShape, estimate, resident_ctas
@@ -121,8 +121,7 @@ Typed = Callable[[Mapping[str, int]], TypedKernel]
 
 def dot_shapes(kernel: TypedKernel) -> list[DotShape]:
     """The dots of a kernel, in order."""
-    calls = [e for s in statements(kernel.body) for e in expressions(s) if isinstance(e, Call)]
-    return [dot_shape(call) for call in calls if call.builtin in DOTS]
+    return [dot_shape(call) for call in dots(kernel)]
 
 
 def dot_shape(call: Call) -> DotShape:

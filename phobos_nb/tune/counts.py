@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from phobos_nb.compilation.tile_shape import DOTS, dot_shape
+from phobos_nb.compilation.tile_shape import dot_shape
+from phobos_nb.language.dots import is_dot
 from phobos_nb.language.typed import (
     Binary,
     Call,
@@ -113,7 +114,7 @@ class _Counter:
         if isinstance(expr, TileRead):
             region = expr.region
             yield Counts(moved=math.prod(region.shape) * region.tensor.type.dtype.itemsize)
-        elif isinstance(expr, Call) and expr.builtin in DOTS:
+        elif is_dot(expr):
             yield self.dot(expr)
         elif isinstance(expr, Binary | Call) and isinstance(expr.type, TileType):
             size = math.prod(expr.type.shape)

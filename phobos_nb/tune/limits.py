@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from phobos_nb.contract import LaunchContract
+from phobos_nb.language.dots import dots
 from phobos_nb.language.typed import Assign, Call, Expr, TileRead, TypedKernel, VariableRead
 from phobos_nb.language.types import TileType
-from phobos_nb.language.walk import expressions, statements
+from phobos_nb.language.walk import statements
 from phobos_nb.target import Target
 
 
@@ -26,7 +27,7 @@ def _refusals(typed: TypedKernel, target: Target) -> Iterator[str]:
         yield f"{typed.threads} threads per CTA, {target.name} allows {target.threads_per_cta}"
     rounded = any(use.name == "tensorcore" for use in typed.attributes)
     sources = _sources(typed)
-    for dot in _dots(typed):
+    for dot in dots(typed):
         sums = _tile(dot)
         registers = math.prod(sums.shape) * sums.dtype.itemsize / 4 / typed.threads
         if registers > target.registers_per_thread:
@@ -63,13 +64,6 @@ def refusal_of_code(contract: LaunchContract, target: Target) -> str:
             f"{target.name} allows {target.shared_per_cta_optin}"
         )
     return ""
-
-
-def _dots(typed: TypedKernel) -> Iterator[Call]:
-    for statement in statements(typed.body):
-        for expr in expressions(statement):
-            if isinstance(expr, Call) and expr.builtin in ("dot", "dot_t"):
-                yield expr
 
 
 def _sources(typed: TypedKernel) -> dict[int, list[Expr]]:

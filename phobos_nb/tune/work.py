@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from phobos_nb.language.dots import is_dot
 from phobos_nb.language.typed import (
     Binary,
     Break,
@@ -30,9 +31,6 @@ from phobos_nb.language.typed import (
 )
 from phobos_nb.language.types import TileType
 from phobos_nb.language.walk import blocks, expressions, statements
-
-DOTS = ("dot", "dot_t")
-"""Built-ins that are products of matrices."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def dots_are_certain(typed: TypedKernel, extents: Mapping[str, int]) -> bool:
 
 
 def _has_dot(statement: Statement) -> bool:
-    return any(isinstance(e, Call) and e.builtin in DOTS for e in expressions(statement))
+    return any(map(is_dot, expressions(statement)))
 
 
 def _block(body: tuple[Statement, ...], extents: Mapping[str, int]) -> Work:
@@ -109,7 +107,7 @@ def _expression(expr: Expr) -> Work:
     if isinstance(expr, TileRead):
         region = expr.region
         return Work(read=math.prod(region.shape) * region.tensor.type.dtype.itemsize)
-    if isinstance(expr, Call) and expr.builtin in DOTS:
+    if is_dot(expr):
         return _dot(expr)
     if isinstance(expr, Binary | Call) and isinstance(expr.type, TileType):
         return Work(elementwise=math.prod(expr.type.shape))

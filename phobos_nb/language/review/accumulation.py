@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.dtypes import F16
+from phobos_nb.language.dots import is_dot
 from phobos_nb.language.typed import (
     Assign,
     Binary,
-    Call,
     Constant,
     Convert,
     Expr,
@@ -82,7 +82,6 @@ def _added(node: Assign) -> Expr | None:
 
 def _depth(added: Expr) -> int:
     """How many terms one addition adds: the contracted extent of its dots, else one."""
-    calls = [e for e in (added, *expressions(added)) if isinstance(e, Call)]
-    lefts = [c.arguments[0] for c in calls if c.builtin in ("dot", "dot_t")]
+    lefts = [e.arguments[0] for e in (added, *expressions(added)) if is_dot(e)]
     kinds = [e.type for e in lefts if isinstance(e, Expr)]
     return max((k.shape[-1] for k in kinds if isinstance(k, TileType)), default=1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.definitions import definitions_of
+from phobos_nb.language.dots import DOTS
 from phobos_nb.language.linear import Definitions
 from phobos_nb.language.review.elementwise import UNKNOWN, Value, at_filler
 from phobos_nb.language.review.partial import may_be_partial
@@ -143,7 +144,7 @@ class _Review:
             return State(positional=True)
         if name in REDUCTIONS:
             return self.reduction(node, arguments[0][1])
-        if name in ("dot", "dot_t"):
+        if name in DOTS:
             return self.dot(node, arguments[0][1], arguments[1][1])
         if name == "transpose":
             return _swapped(arguments[0][1])

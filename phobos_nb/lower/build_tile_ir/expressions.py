@@ -17,6 +17,7 @@ from phobos_nb.ir.convert import convert, to_index
 from phobos_nb.ir.dialects import gpu, tile
 from phobos_nb.ir.matrix import product
 from phobos_nb.ir.scalars import mlir_type, tile_type
+from phobos_nb.language.dots import is_dot
 from phobos_nb.language.typed import (
     Binary,
     Call,
@@ -196,9 +197,8 @@ class Expressions:
             return None
         for call, other in ((expr.right, expr.left), (expr.left, expr.right)):
             added = accumulator(other)
-            is_dot = isinstance(call, Call) and call.builtin in ("dot", "dot_t")
-            if is_dot and shape_of(call) == shape_of(expr) and added is not None:
-                return self._dot_onto(cast(Call, call), added)
+            if is_dot(call) and shape_of(call) == shape_of(expr) and added is not None:
+                return self._dot_onto(call, added)
         return None
 
     def _dot_onto(self, call: Call, added: Expr) -> SSAValue:
