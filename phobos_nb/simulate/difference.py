@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from phobos_nb.simulate.operands import Operand
+from phobos_nb.simulate.shared_arrays import indexed
 from phobos_nb.simulate.writers import Writer
 
 Kind = Literal["race", "memory", "not written", "tail", "wrong index", "rounding", "wrong operation"]
@@ -75,7 +76,7 @@ class Difference:
     @property
     def where(self) -> str:
         """The element, as the source writes it."""
-        return f"{self.tensor}[{', '.join(map(str, self.index))}]"
+        return indexed(self.tensor, self.index)
 
     @property
     def author(self) -> str:
