@@ -30,10 +30,10 @@ def build(builder: Builder, call: Call, values: Sequence[SSAValue]) -> None:  # 
     """One `gpu.barrier`, which no pass removes."""
     from xdsl.dialects.builtin import StringAttr
 
-    from phobos_nb.ir.dialects.gpu import BarrierOp
+    from phobos_nb.ir.dialects.gpu import REASON, BarrierOp
 
     made = builder.insert(BarrierOp())
-    made.attributes["phobos.reason"] = StringAttr("barrier() in the source")
+    made.attributes[REASON] = StringAttr("barrier() in the source")
 
 
 SPEC = Builtin(

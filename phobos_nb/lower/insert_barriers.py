@@ -26,7 +26,6 @@ from phobos_nb.lower.distances import loops_around
 from phobos_nb.lower.layout_types import is_tile
 from phobos_nb.lower.meetings import Meeting
 
-REASON = "phobos.reason"
 NUMBER = "phobos.barrier"
 """Attribute of a barrier: its number in the list of barriers."""
 
@@ -187,7 +186,7 @@ def _ifs_around(op: Operation) -> list[scf.IfOp]:
 
 def _insert(place: Operation, pair: Pair) -> None:
     barrier = gpu.BarrierOp()
-    barrier.attributes[REASON] = StringAttr(reason(pair))
+    barrier.attributes[gpu.REASON] = StringAttr(reason(pair))
     if pair.meeting is Meeting.WARP:
         barrier.attributes[SCOPE] = StringAttr("warp")
     barrier.location = place.location
@@ -234,7 +233,7 @@ def _number(kernel: KernelOp, drop: int | None) -> list[Barrier]:
     for op in list(kernel.body.walk()):
         if not isinstance(op, gpu.BarrierOp):
             continue
-        why = op.attributes.setdefault(REASON, StringAttr("barrier() of the kernel"))
+        why = op.attributes.setdefault(gpu.REASON, StringAttr("barrier() of the kernel"))
         assert isinstance(why, StringAttr)
         op.attributes[NUMBER] = IntegerAttr(len(found) + 1, i64)
         place = place_of(op)

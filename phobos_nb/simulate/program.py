@@ -24,6 +24,7 @@ from xdsl.traits import IsTerminator
 
 from phobos_nb.ir.dialects.address_space import WORKGROUP
 from phobos_nb.ir.dialects.bulk import CLUSTER
+from phobos_nb.ir.dialects.gpu import REASON
 from phobos_nb.ir.dialects.shapes import element_of, shape_of
 from phobos_nb.ir.locations import place_of
 from phobos_nb.simulate.machine import Machine
@@ -127,7 +128,7 @@ class Decoder:
 
     def keep_reason(self, op: Operation) -> None:
         """Note why the barrier being decoded is there."""
-        reason = op.attributes.get("phobos.reason")
+        reason = op.attributes.get(REASON)
         self.program.reasons[self._current] = reason.data if isinstance(reason, StringAttr) else ""
 
     def block(self, block: Block) -> Operation | None:

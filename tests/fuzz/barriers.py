@@ -28,6 +28,7 @@ from phobos_nb.arguments.array import describe_numpy
 from phobos_nb.arguments.variant import choose_variant
 from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.compilation.module import module_of
+from phobos_nb.ir.dialects.gpu import REASON
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import insert_barriers, pipeline
@@ -113,7 +114,7 @@ def delete_each(program: SharingProgram, compilation: Compilation, outcome: Outc
     """Delete one synchronisation after the other and see what is said."""
     module = compilation.thread_module
     for number, op in enumerate(waits(module)):
-        if op.attributes.get(insert_barriers.REASON) == AUTHORS:
+        if op.attributes.get(REASON) == AUTHORS:
             continue
         mutant = module.clone()
         waits(mutant)[number].detach()
@@ -122,7 +123,7 @@ def delete_each(program: SharingProgram, compilation: Compilation, outcome: Outc
             outcome.deleted += 1
         else:
             place = place_of(op)
-            why = op.attributes.get(insert_barriers.REASON, "")
+            why = op.attributes.get(REASON, "")
             outcome.problems.append(f"{op.name} at line {place.line if place else 0} unnoticed: {why}")
 
 

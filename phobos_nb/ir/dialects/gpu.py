@@ -55,6 +55,9 @@ from phobos_nb.ir.dialects.subgroup_mma import SUBGROUP_MMA_OPS, MatrixType
 
 Value = SSAValue | Operation
 
+REASON = "phobos.reason"
+"""Attribute of a barrier, of the CTA or of a warp: the sentence that says why it is there."""
+
 
 @irdl_op_definition
 class FuncOp(IRDLOperation):
