@@ -41,6 +41,12 @@ def constant_value(value: SSAValue) -> Number | None:
     return None
 
 
+def constant_integer(value: SSAValue) -> int | None:
+    """The number that a constant of integers or of index holds."""
+    known = constant_value(value)
+    return known if isinstance(known, int) else None
+
+
 def _number(raw: object, type_: Attribute) -> Number:
     number = cast(Number, raw)
     return bool(number) if width_of(type_) == 1 else number

@@ -13,7 +13,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from phobos_nb.ir.dialects import gpu, tile
-from phobos_nb.ir.fold import constant_value
+from phobos_nb.ir.fold import constant_integer
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
 from phobos_nb.lower.distances import Distances, Linear, distances, linear
@@ -286,8 +286,8 @@ def _digit(value: SSAValue, threads: int) -> tuple[int, int] | None:
         return (1, threads) if op.dimension.data is gpu.DimensionEnum.X else None
     if not isinstance(op, arith.DivUIOp | arith.RemUIOp) or not isinstance(op.lhs.owner, gpu.ThreadIdOp):
         return None
-    by = constant_value(op.rhs)
-    if not isinstance(by, int) or by <= 0:
+    by = constant_integer(op.rhs)
+    if by is None or by <= 0:
         return None
     return (by, -(-threads // by)) if isinstance(op, arith.DivUIOp) else (1, by)
 

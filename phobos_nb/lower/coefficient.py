@@ -6,7 +6,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
 
 from phobos_nb.ir.dialects.arith import IndexCastOp
-from phobos_nb.ir.fold import constant_value
+from phobos_nb.ir.fold import constant_integer
 
 
 def coefficient(value: SSAValue, iv: SSAValue, body: Block) -> int | None:
@@ -30,7 +30,7 @@ def coefficient(value: SSAValue, iv: SSAValue, body: Block) -> int | None:
 
 def _product(op: arith.MuliOp, iv: SSAValue, body: Block) -> int | None:
     for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        known, inner = constant_value(other), coefficient(one, iv, body)
+        known, inner = constant_integer(other), coefficient(one, iv, body)
         if known is not None and inner is not None:
-            return inner * int(known)
+            return inner * known
     return None

@@ -9,7 +9,7 @@ from math import gcd
 from xdsl.dialects import arith, scf
 from xdsl.ir import Operation, SSAValue
 
-from phobos_nb.ir.fold import constant_value
+from phobos_nb.ir.fold import constant_integer
 from phobos_nb.lower.index_facts import loop_of
 
 
@@ -79,26 +79,26 @@ def _one_loop_on(constant: int, moving: dict[SSAValue, int], loop: Operation) ->
 def _counting_loop(value: SSAValue) -> scf.ForOp | None:
     """The loop with a constant step whose variable a value is."""
     loop = loop_of(value)
-    return loop if loop is not None and isinstance(constant_value(loop.step), int) else None
+    return loop if loop is not None and constant_integer(loop.step) is not None else None
 
 
 def linear(value: SSAValue) -> Linear:
     """An index as a sum of multiples of values that are not sums themselves."""
-    known = constant_value(value)
-    if isinstance(known, int):
+    known = constant_integer(value)
+    if known is not None:
         return Linear(known)
     op = value.owner
     if isinstance(op, arith.AddiOp | arith.SubiOp):
         return linear(op.lhs).plus(linear(op.rhs), 1 if isinstance(op, arith.AddiOp) else -1)
     if isinstance(op, arith.MuliOp):
         for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            times = constant_value(other)
-            if isinstance(times, int):
+            times = constant_integer(other)
+            if times is not None:
                 return Linear().plus(linear(one), times)
     loop = _counting_loop(value)
     if loop is not None:
-        step = constant_value(loop.step)
-        assert isinstance(step, int)
+        step = constant_integer(loop.step)
+        assert step is not None
         return linear(loop.lb).plus(Linear(0, {value: step}))
     return Linear(0, {value: 1})
 

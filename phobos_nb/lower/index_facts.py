@@ -9,13 +9,13 @@ import math
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import BlockArgument, SSAValue
 
 from phobos_nb.contract import Dim
 from phobos_nb.ir.dialects import gpu
 from phobos_nb.ir.dialects.arith import IndexCastOp
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.fold import constant_integer
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,6 @@ class BlockBound:
     axis: int
     step: int
     extent: str
-
-
-def constant_value(value: SSAValue) -> int | None:
-    """The integer of an `arith.constant`, or None."""
-    op = value.owner
-    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-        return op.value.value.data
-    return None
 
 
 def loop_of(value: SSAValue) -> scf.ForOp | None:
@@ -64,7 +56,7 @@ class IndexFacts:
 
     def multiple(self, value: SSAValue) -> int:
         """The largest known divisor of the value; 0 for the constant 0, which everything divides."""
-        constant = constant_value(value)
+        constant = constant_integer(value)
         if constant is not None:
             return abs(constant)
         if value in self.symbols:
@@ -83,7 +75,7 @@ class IndexFacts:
 
     def range(self, value: SSAValue) -> Range:
         """The known range of the value."""
-        constant = constant_value(value)
+        constant = constant_integer(value)
         if constant is not None:
             return Range(constant, constant)
         if value in self.symbols:
@@ -137,7 +129,7 @@ class IndexFacts:
         if loop is not None:
             steps_up = self.range(loop.step).low
             return [] if self.symbols.get(loop.ub) == symbol and steps_up and steps_up > 0 else None
-        if constant_value(value) == 0:
+        if constant_integer(value) == 0:
             return None
         block = block_times(value)
         return None if block is None else [BlockBound(*block, symbol)]
@@ -148,7 +140,7 @@ class IndexFacts:
             return Range()
         high = None if stop.high is None else stop.high - 1
         if high is not None and start.low == start.high and start.low is not None:
-            unit = constant_value(loop.step) or 1
+            unit = constant_integer(loop.step) or 1
             high = start.low + max(0, (high - start.low) // unit * unit)
         return Range(start.low, high)
 
@@ -162,7 +154,7 @@ def block_times(value: SSAValue) -> tuple[int, int] | None:
         return _AXES[op.dimension.data], 1
     if isinstance(op, arith.MuliOp):
         for one, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-            step, block = constant_value(other), block_times(one)
+            step, block = constant_integer(other), block_times(one)
             if step is not None and step > 0 and block is not None:
                 return block[0], block[1] * step
     return None
