@@ -12,11 +12,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from PIL import Image
-
 from tools.lab import ROOT, Lab, run_cell, start_lab
+from tools.pictures import IMAGES, smaller
 
-IMAGES = ROOT / "docs" / "images"
 CELL = """from pathlib import Path
 import phobos_nb as ph
 from phobos_nb.tune.live import replay_live
@@ -29,7 +27,6 @@ view.shown = {shown}
 view.picked = {picked!r}
 view"""
 VIEWS = {
-    "points": ({"tab": "points"}, ""),
     "by_tile": ({"tab": "points", "x": "TILE_N"}, "TILE_K=4 TILE_M=128 TILE_N=256"),
     "map": ({"tab": "map"}, "TILE_K=16 TILE_M=64 TILE_N=128"),
     "parallel": ({"tab": "parallel"}, "TILE_K=16 TILE_M=64 TILE_N=128"),
@@ -72,16 +69,6 @@ def photograph(lab: Lab, name: str, theme: str, width: int, path: Path) -> None:
     view.screenshot(path=path)
     smaller(path)
     tab.close()
-
-
-def smaller(path: Path) -> None:
-    """Keep the 256 most frequent colours as they are, vivid ones first, others as the nearest."""
-    picture = Image.open(path).convert("RGB")
-    counted = picture.getcolors(picture.width * picture.height) or []
-    counted.sort(key=lambda c: c[0] * (8 + max(c[1]) - min(c[1])), reverse=True)
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([channel for _, colour in counted[:256] for channel in colour])
-    picture.quantize(palette=palette, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":
