@@ -24,6 +24,7 @@ import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,7 @@ def main() -> None:
                 print(f"{row['reached']:.3f} {row['least']:.3f} {row['trials']:3} {row['record']}")
         elif isinstance(rows, dict):
             print(f"{name}: {rows}")
+    found = {"date": date.today().isoformat(), **found}
     parsed.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 

@@ -64,7 +64,7 @@ def addresses(d: Descriptor, shape: tuple[int, int], itemsize: int, *, mn_major:
 def swizzled(address: Ints, mode: int, base: int = 0) -> Ints:
     """Exchange pieces: bits 4 and up, xor with those from bit 7 on, less the base offset.
 
-    The address itself decides, not the place in the operand (544 descriptors tried on an H200).
+    The address itself decides, not the place in the operand (so on an H200).
     """
     return address ^ ((address >> 7) - base & MASKS[mode]) << 4
 

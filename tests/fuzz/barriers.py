@@ -40,6 +40,7 @@ from phobos_nb.simulate.launch import simulate
 from phobos_nb.simulate.records import SimulationResult
 from phobos_nb.source import Source
 from tests.fuzz.sharing import Launch, SharingProgram, sharing_program
+from tests.provenance import made_by
 from tests.simulate.mutations import CHIPS, elided_restored, same, waits
 
 ORDERS = (0, 3)
@@ -233,7 +234,8 @@ def main() -> int:
     with ProcessPoolExecutor(parsed.workers) as pool:
         outcomes = list(pool.map(attempt, *zip(*jobs, strict=True)))
     text = list(lines(outcomes, parsed.chips))
-    parsed.out.write_text("\n".join(text) + "\n", "utf-8")
+    head = made_by("tests.fuzz.barriers")
+    parsed.out.write_text("\n".join([head, *text]) + "\n", "utf-8")
     sys.stdout.write("\n".join(text[: len(parsed.chips)]) + "\n")
     return int(any(o.problems for o in outcomes))
 

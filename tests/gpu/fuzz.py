@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from phobos_nb.contract import EntryArgument
-from phobos_nb.cuda.driver import cupy, describe_gpus, driver_api
+from phobos_nb.cuda.driver import cupy, driver_api
 from phobos_nb.cuda.loading import load_kernel
 from tests.fuzz.arrays import NUMPY
 from tests.fuzz.judge import differing
 from tests.fuzz.store import Stored, load
+from tests.gpu.circumstances import circumstances
 from tests.gpu.placed import Placed
 
 
@@ -109,7 +110,7 @@ def main() -> int:
         rows.append(row)
         if not row["ok"]:
             print(f"seed {row['seed']}: {row['problem']}\n{program.text}", flush=True)
-    parsed.results.write_text(json.dumps({"gpu": describe_gpus(), "rows": rows}), "utf-8")
+    parsed.results.write_text(json.dumps({**circumstances(), "rows": rows}), "utf-8")
     failed = sum(not row["ok"] for row in rows)
     print(f"{len(rows)} programs, {failed} failed, {time.perf_counter() - start:.1f} s")
     return 1 if failed else 0

@@ -24,9 +24,10 @@ from typing import Any
 from phobos_nb.arguments.variant import suits
 from phobos_nb.cuda.arrays import library_of
 from phobos_nb.cuda.bind import bound_call
-from phobos_nb.cuda.driver import cupy, describe_gpus
+from phobos_nb.cuda.driver import cupy
 from phobos_nb.cuda.peers import cublas_gemm
 from phobos_nb.cuda.timing import time_interleaved
+from tests.gpu.circumstances import circumstances
 from tests.gpu.stored import StoredKernel, load
 
 PEER = "cublasSgemm"
@@ -131,7 +132,7 @@ def compare(contenders: Contenders, sizes: list[str], rounds: int, results: Path
         found = list(run(contenders, (m, n, k), rounds_for([m, n, k], rounds)))
         show(found)
         rows += found
-        results.write_text(json.dumps({"gpu": describe_gpus(), "rows": rows}), "utf-8")
+        results.write_text(json.dumps({**circumstances(), "rows": rows}), "utf-8")
     return int(any(not row["ok"] for row in rows))
 
 

@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from phobos_nb.cuda.driver import cupy, describe_gpus
+from phobos_nb.cuda.driver import cupy
+from tests.gpu.circumstances import circumstances
 from tests.gpu.gemm_compare import PEER, UNWRITTEN, Size
 from tests.gpu.gemm_default import contenders
 
@@ -72,7 +73,7 @@ def main() -> int:
         for name, row in found.items():
             ratio = row["error"] / found[PEER]["error"]
             print(f"{text:20} {name:60} {row['error']:.2e} {ratio:.2f} of cuBLAS's", flush=True)
-    parsed.results.write_text(json.dumps({"gpu": describe_gpus(), "rows": rows}), "utf-8")
+    parsed.results.write_text(json.dumps({**circumstances(), "rows": rows}), "utf-8")
     return 0
 
 

@@ -8,6 +8,7 @@ Per call `run` keeps NAME.pickle (the profile), NAME.html and NAME.csv (ncu's pa
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from phobos_nb.cuda.ncu import find_ncu
 from phobos_nb.views.profile import text, view_of
 from phobos_nb.views.profile_html import page
 from tests.examples_cases import CASES
+from tests.gpu.circumstances import circumstances
 
 CALLS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
     "gemm_fp32": ({"TILE_M": 128, "TILE_N": 128, "TILE_K": 8}, {"M": 512, "N": 512, "K": 256}),
@@ -47,6 +49,7 @@ def profiled(name: str, out: Path) -> Profile:
 def run(out: Path) -> None:
     """Profile every call."""
     out.mkdir(parents=True, exist_ok=True)
+    (out / "made.json").write_text(json.dumps(circumstances()), "utf-8")
     for name in CALLS:
         profile = profiled(name, out)
         shown: list[Any] = [find_ncu(), "--import", profile.report, "--page", "source", "--csv"]
@@ -62,7 +65,8 @@ def draw(out: Path) -> None:
     """Write the html of every kept profile, and print it as text."""
     for name in CALLS:
         view = view_of(pickle.loads((out / f"{name}.pickle").read_bytes()))
-        (out / f"{name}.html").write_text(page(view), "utf-8")
+        made = (out / "made.json").read_text("utf-8")
+        (out / f"{name}.html").write_text(f"<!-- {made} -->\n{page(view)}", "utf-8")
         print(text(view), flush=True)
 
 

@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from phobos_nb.contract import from_plain, to_plain
-from phobos_nb.cuda.driver import cupy, describe_gpus
+from phobos_nb.cuda.driver import cupy
 from phobos_nb.simulate.launch import simulate
 from tests.fuzz.barriers import compiled
 from tests.fuzz.sharing import sharing_program
 from tests.fuzz.store import Stored, checksum
+from tests.gpu.circumstances import circumstances
 from tests.gpu.fuzz import _launch
 from tests.gpu.placed import Placed
 
@@ -99,8 +100,7 @@ def run(parsed: argparse.Namespace) -> int:
     rows = [judged(row, parsed.folder, parsed.repeats) for row in manifest]
     launches, differing = (sum(row[k] for row in rows) for k in ("launches", "differing"))
     result = {
-        "gpu": describe_gpus(),
-        "command": f"python -m tests.gpu.sharing run FOLDER RESULTS --repeats {parsed.repeats}",
+        **circumstances(),
         "programs": len(rows),
         "barriers": sum(row["barriers"] for row in rows),
         "launches": launches,

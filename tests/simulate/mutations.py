@@ -32,6 +32,7 @@ from phobos_nb.simulate.launch import simulate
 from phobos_nb.simulate.records import SimulationResult
 from tests.examples.case import ExampleCase, Shape
 from tests.examples_cases import CASES
+from tests.provenance import made_by
 
 CHIPS = ("sm_75", "sm_80", "sm_90a")
 DEPTHS = (13, 14, 15, 16)
@@ -166,7 +167,8 @@ def main() -> int:
     good = sum(report.good for report in reports)
     text = [line for report in reports for line in lines(report)]
     text.append(f"{good} of {len(reports)} examples and targets as they must be")
-    parsed.out.write_text("\n".join(text) + "\n", "utf-8")
+    head = made_by("tests.simulate.mutations")
+    parsed.out.write_text("\n".join([head, *text]) + "\n", "utf-8")
     sys.stdout.write(f"{text[-1]}\n")
     return int(good < len(reports))
 

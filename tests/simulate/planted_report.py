@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from phobos_nb.simulate.difference import Difference
+from tests.provenance import made_by
 from tests.simulate import planted_kernels, planted_users
 
 
@@ -71,7 +72,8 @@ def main() -> None:
             f"{of}: {right[0]} of {len(rows)} with a function, {right[1]} with arrays; "
             f"at most {longest:.1f} s each"
         )
-    Path(sys.argv[1]).write_text("\n".join([*scores, "", *lines]) + "\n", "utf-8")
+    head = made_by("tests.simulate.planted_report")
+    Path(sys.argv[1]).write_text("\n".join([head, *scores, "", *lines]) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
