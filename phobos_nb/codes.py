@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "PH206": "a tile where a scalar is wanted",
     "PH207": "a run-time extent taken whole",
     "PH208": "a tile with more elements than the threads can hold",
+    "PH209": "a constant index outside a shared array",
     "PH210": "zero filler reaches an operation that it changes",
     "PH211": "an f16 tile accumulates a long sum",
     "PH212": "a finite start value for a running maximum",

@@ -13,6 +13,7 @@ from phobos_nb.language import usage
 from phobos_nb.language.check import rules
 from phobos_nb.language.check.attributes import check_attributes
 from phobos_nb.language.check.block import check_statements
+from phobos_nb.language.check.bounds import check_bounds
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.configuration import Configuration, configure
 from phobos_nb.language.check.limits import check_sizes
@@ -69,6 +70,7 @@ def check(
     diagnostics.raise_errors()
     typed = _assemble(program, kernel, configuration, checked, uses, builtins)
     check_sizes(typed.body, typed.shared, typed.threads, diagnostics)
+    check_bounds(typed.body, diagnostics)
     diagnostics.raise_errors()
     review(typed, diagnostics)
     warn_of_no_use(kernel, typed, builtins, diagnostics)
