@@ -27,12 +27,21 @@ def run(notebook: nbformat.NotebookNode) -> str:
     return ""
 
 
-def write(notebook: nbformat.NotebookNode) -> None:
+def write(notebook: nbformat.NotebookNode, path: Path = REPORT) -> None:
     """Write the page; it fetches nothing, so it opens without a network."""
     exporter = HTMLExporter(template_name="lab", mathjax_url="", require_js_url="", jquery_url="")
     page, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": "phobos_nb: GEMM"}})
-    REPORT.parent.mkdir(parents=True, exist_ok=True)
-    REPORT.write_text(page, "utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page.replace("</head>", f"{dark(exporter)}</head>", 1), "utf-8")
+
+
+def dark(exporter: HTMLExporter) -> str:
+    """JupyterLab's dark theme for whoever's system is dark; the views follow the theme's variables."""
+    environment = exporter.environment
+    theme, _, _ = environment.loader.get_source(environment, "static/theme-dark.css")
+    return (
+        f"<style>:root{{color-scheme:light dark}}\n@media (prefers-color-scheme:dark){{{theme}}}</style>"
+    )
 
 
 def main() -> int:

@@ -21,7 +21,8 @@ from phobos_nb.diagnostics import Diagnostic, PhobosError
 class Instruction:
     """One machine instruction: byte address, opcode with its modifiers, the whole text, its line.
 
-    `line` is a line of the file that `#line` named, 0 where the compiler recorded none.
+    `line` is a line of the file that `#line` named, 0 where the compiler recorded none. `function`: the
+    function of NVIDIA's compiler that it belongs to, which has no lines; empty in the kernel itself.
     """
 
     address: int
@@ -29,6 +30,7 @@ class Instruction:
     text: str
     file: str
     line: int
+    function: str = ""
 
     @property
     def family(self) -> str:
@@ -107,23 +109,32 @@ CODE = re.compile(
     r"/\*(?P<address>[0-9a-f]+)\*/\s+(?P<text>(?:@!?U?P\w+\s+)?(?P<opcode>[A-Z][\w.]*).*?) ?;"
 )
 
+FUNCTION = re.compile(r"(?P<name>\$[\w$.]+):$")
+"""The label of a function that NVIDIA's compiler put behind the kernel, for the kernel to call."""
+
 
 def instructions(listing: str) -> list[Instruction]:
     """The instructions of a listing in order, each with the last place named above it.
 
     Where a helper was inlined the listing names its own line first and the line that called it last.
+    A function that is called has no places: those above it are of the kernel's end.
     """
     found: list[Instruction] = []
     here = f"{Path.cwd()}{os.sep}"  # NVRTC puts it in front of the names of `#line`
-    file, line = "", 0
+    file, line, function = "", 0, ""
     for text in listing.splitlines():
         place = PLACE.search(text)
         if place is not None:
             file, line = place["file"].removeprefix(here), int(place["line"])
             continue
+        label = FUNCTION.match(text)
+        if label is not None:
+            file, line, function = "", 0, label["name"]
+            continue
         code = CODE.search(text)
         if code is not None:
-            found.append(Instruction(int(code["address"], 16), code["opcode"], code["text"], file, line))
+            at, opcode = int(code["address"], 16), code["opcode"]
+            found.append(Instruction(at, opcode, code["text"], file, line, function))
     return found
 
 

@@ -10,12 +10,15 @@ from phobos_nb.compilation.compilation import Compilation
 from phobos_nb.contract import Parameter, ScalarParameter
 from phobos_nb.counts import counted
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.language.walk import statements
 from phobos_nb.source import Source
 from phobos_nb.views.compilation import Barrier, CompilationView, Fact, Note
 from phobos_nb.views.listing import Line, Listing, Mix, listing, missing, source_listing
 from phobos_nb.views.shared_memory import Buffer, SharedMemory
 
 if TYPE_CHECKING:
+    from phobos_nb.cuda.called import Called
+    from phobos_nb.language.typed import TypedKernel
     from phobos_nb.lower.loop_report import LoopReport
     from phobos_nb.lower.plan_shared_memory import PlacedBuffer, SharedPlan
 
@@ -24,6 +27,9 @@ ABSENT = {"PH601", "PH602"}
 
 PADDING = {"NOP"}
 """Instructions that fill up the end of the code and belong to no line."""
+
+BEGINNING = "what the kernel begins with: places of CTA and threads, the order of CTAs, what is promised"
+"""The instructions of the line `kernel ...`: the compiler puts them there, whatever they are for."""
 
 STAGES = (
     ("Tile MLIR", "mlir", "tile_mlir"),
@@ -163,7 +169,8 @@ def _listings(compilation: Compilation) -> Iterator[Listing]:
         _absence(error)
     stages = [_stage_listing(compilation, *stage) for stage in STAGES]
     source = compilation.source
-    yield source_listing(source.text, source.first_line, _mixes(compilation))
+    mixes, behind = _machine_code(compilation)
+    yield source_listing(source.text, source.first_line, mixes, _tips(compilation.typed), behind)
     yield from stages
 
 
@@ -200,17 +207,40 @@ def _launch_listing(
     return listing(title, language, text, name, whole=whole)
 
 
-def _mixes(compilation: Compilation) -> dict[int, Mix]:
-    """Source line -> the instructions it became; empty where there is no disassembler."""
+def _machine_code(compilation: Compilation) -> tuple[dict[int, Mix], list[Line]]:
+    """Source line -> the instructions it became, and what lines call; nothing without disassembler."""
+    from phobos_nb.cuda.called import called
     from phobos_nb.cuda.sass import instructions, mix
 
+    file = compilation.source.table_name
     try:
-        code = [i for launch in compilation.launches for i in instructions(launch.sass)]
+        launches = [instructions(launch.sass) for launch in compilation.launches]
     except PhobosError as error:
         _absence(error)
-        return {}
-    own = [i for i in code if i.file == compilation.source.table_name and i.family not in PADDING]
-    return {line: tuple(counts.most_common()) for line, counts in mix(own).items()}
+        return {}, []
+    own = [i for code in launches for i in code if i.file == file and i.family not in PADDING]
+    mixes = {line: tuple(counts.most_common()) for line, counts in mix(own).items()}
+    return mixes, [_called(c) for code in launches for c in called(code, file, PADDING)]
+
+
+def _tips(kernel: TypedKernel) -> dict[int, str]:
+    """The line that a kernel begins at, unless a statement begins there too."""
+    begins, *own = (
+        kernel.source.position(part.span.start).line for part in (kernel, *statements(kernel.body))
+    )
+    return {} if begins in own else {begins: BEGINNING}
+
+
+def _called(function: Called) -> Line:
+    """A function that NVIDIA's compiler put behind the kernel, apart from the lines that call it."""
+    lines = " and ".join(", ".join(map(str, function.lines)).rsplit(", ", 1))
+    many = "s" if len(function.lines) > 1 else ""
+    by = f", called by line{many} {lines}" if lines else ""
+    return Line(
+        f"// {function.what}{by}",
+        mix=function.mix,
+        tip=f"{function.name}, which NVIDIA's compiler adds once; it runs only where a line calls it",
+    )
 
 
 def _cuda_lines(compilation: Compilation) -> tuple[Line, ...]:

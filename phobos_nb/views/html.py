@@ -127,7 +127,8 @@ def _body(listing: Listing, lines: Sequence[str], budget: int) -> str:
 
 
 def _lines(listing: Listing) -> list[str]:
-    most = max((line.instructions for line in listing.lines), default=0)
+    """The lines as html. The scale of bars is lines' own work; what else there is may be more."""
+    most = max((line.instructions for line in listing.lines if not line.tip), default=0)
     return [_line(line, listing.language, most) for line in listing.lines]
 
 
@@ -135,18 +136,21 @@ def _line(line: Line, language: str, most: int) -> str:
     """One line; a source line can be reached with Tab and has its instruction bar if `most` is not 0."""
     text = highlighted(line.text, language)
     origin = "" if line.origin is None else f" o{line.origin}' data-n='{line.origin}"
-    focus = " tabindex=0" if language == "phobos" and line.text.strip() else ""
+    reached = language == "phobos" and line.origin is not None and line.text.strip()
+    focus = " tabindex=0" if reached else ""
     bar = _bar(line, most) if most else ""
     return f"<span class='l{origin}'{focus}>{bar}{text}\n</span>"
 
 
 def _bar(line: Line, most: int) -> str:
-    """How many instructions the line became, as a bar whose tip names them."""
+    """How many instructions the line became, as a bar whose tip names them; muted if not its work."""
     if not line.mix:
         return "<span class='m'></span>"
     named = ", ".join(f"{count} {family}" for family, count in line.mix)
-    width = max(2, round(100 * line.instructions / most))
-    return f"<span class='m' title='{escape(named)}'><span style='width:{width}%'></span></span>"
+    tip = f"{line.tip}: {named}" if line.tip else named
+    width = min(100, max(2, round(100 * line.instructions / most)))
+    kind = "m a" if line.tip else "m"
+    return f"<span class='{kind}' title='{escape(tip)}'><span style='width:{width}%'></span></span>"
 
 
 TAGS = {"k": ("<b>", "</b>"), "c": ("<i>", "</i>"), "": ("", "")}

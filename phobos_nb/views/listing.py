@@ -15,7 +15,7 @@ A back end may put a folder before the name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 Mix = tuple[tuple[str, int], ...]
@@ -26,12 +26,14 @@ class Line:
     """One line as shown.
 
     origin: the source line it came from, as the reader's editor numbers it. mix: what a source line
-    became, instruction families with their counts, most first.
+    became, instruction families with their counts, most first. tip: what these are, where they are not
+    the line's own work.
     """
 
     text: str
     origin: int | None = None
     mix: Mix = ()
+    tip: str = ""
 
     @property
     def instructions(self) -> int:
@@ -62,6 +64,8 @@ PTX_LOC = re.compile(r"(?:\.loc|inlined_at)\s+(\d+)\s+(\d+)")
 SASS_FILE = re.compile(r'(?:## File|inlined at) "(.*?)", line (\d+)')
 SASS_CODE = re.compile(r"\s*/\*([0-9a-f]+)\*/\s+(.*?)\s*;")
 SASS_LABEL = re.compile(r"\.L_\w+:$")
+SASS_FUNCTION = re.compile(r"\$[\w$.]+:$")
+"""A function that the kernel calls: it has no places, and is not of the line above it."""
 
 
 def _mlir(text: str, name: str) -> Iterator[Line]:
@@ -96,6 +100,9 @@ def _sass(text: str, name: str) -> Iterator[Line]:
             origin = found or (origin if marked else None)
         elif (code := SASS_CODE.match(line)) and code[2] != "NOP":
             yield Line(f"{code[1]}  {code[2]}", origin)
+        elif SASS_FUNCTION.match(line):
+            origin = None
+            yield Line(line)
         elif SASS_LABEL.match(line):
             yield Line(line)
         marked = bool(places)
@@ -115,11 +122,21 @@ def listing(title: str, language: str, text: str, name: str, *, whole: str = "")
     return Listing(title, language, lines, whole)
 
 
-def source_listing(text: str, first_line: int, mixes: Mapping[int, Mix] | None = None) -> Listing:
-    """The pane of Phobos source; each line is its own origin, numbered as the reader sees it."""
-    known = mixes or {}
+def source_listing(
+    text: str,
+    first_line: int,
+    mixes: Mapping[int, Mix] | None = None,
+    tips: Mapping[int, str] | None = None,
+    behind: Iterable[Line] = (),
+) -> Listing:
+    """The pane of Phobos source; each line is its own origin, numbered as the reader sees it.
+
+    mixes, tips: by line. behind: lines that are not of the source, such as what lines call.
+    """
+    known, told = mixes or {}, tips or {}
     numbered = enumerate(text.rstrip("\n").split("\n"), first_line)
-    return Listing("Source", "phobos", tuple(Line(t, n, known.get(n, ())) for n, t in numbered))
+    lines = (Line(t, n, known.get(n, ()), told.get(n, "")) for n, t in numbered)
+    return Listing("Source", "phobos", (*lines, *behind))
 
 
 def missing(title: str, language: str, reason: str) -> Listing:

@@ -8,10 +8,14 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
 
 import phobos_nb
+from phobos_nb.cuda.sass import find_nvdisasm
 from phobos_nb.views.compilation import summary
-from phobos_nb.views.from_compilation import view_of
+from phobos_nb.views.from_compilation import BEGINNING, view_of
 from phobos_nb.views.html import page, shares
 from phobos_nb.views.listing import Line, Listing, source_listing
 from tests.views.models import SOURCE, VIEW
@@ -112,6 +116,62 @@ def test_a_source_line_shows_what_it_became() -> None:
     assert "title='4 STG'><span style='width:25%'>" in html
 
 
+def test_what_lines_call_stands_apart() -> None:
+    """Its bar is muted, on the scale of the source's lines, and tells what it is; Tab passes it by."""
+    behind = Line("// slow path, called by line 4", mix=(("IMAD", 50),), tip="the compiler's")
+    shown = source_listing(SOURCE, 2, {4: (("FFMA", 10),)}, {}, [behind])
+    html = page(dataclasses.replace(VIEW, listings=(shown,)))
+    assert "<span class='m' title='10 FFMA'><span style='width:100%'>" in html
+    row = html.rindex("<span class='l", 0, html.index("// slow path"))
+    assert html[row:].startswith(
+        "<span class='l'><span class='m a' title='the compiler&#x27;s: 50 IMAD'>"
+        "<span style='width:100%'></span></span><i>// slow path"
+    )
+
+
+@pytest.mark.skipif(find_nvdisasm() is None, reason="no nvdisasm (extra [sass])")
+def test_the_closing_brace_is_not_the_hottest_line() -> None:
+    """The slow path of a division is behind the source, with the lines that call it."""
+    text = """kernel k(A: tensor<f32>[N], B: tensor<f32>[N]) {
+  let i = ctx.block.x * 256 + ctx.thread
+  let q = A[i] / B[i]
+  A[i] = q / (q + 1.0)
+}"""
+    view = view_of(phobos_nb.compile(text).k.compile(chip="sm_80"))
+    shown = view.listings[0].lines
+    assert (shown[0].tip, shown[2].tip) == (BEGINNING, "")
+    assert shown[4].instructions < 5 < min(shown[2].instructions, shown[3].instructions)
+    (behind,) = shown[5:]
+    assert (behind.origin, behind.instructions > 50) == (None, True)
+    assert behind.text == "// slow path of f32 division, called by lines 3 and 4"
+    assert behind.tip.startswith("__cuda_sm3x_div_rn_noftz_f32_slowpath, ")
+    (sass,) = (p for p in view.listings if p.title == "SASS")
+    assert all(x.origin is None for x in sass.lines[[x.text[:1] for x in sass.lines].index("$") :])
+
+
+@pytest.mark.skipif(find_nvdisasm() is None, reason="no nvdisasm (extra [sass])")
+def test_what_a_kernel_begins_with_is_not_the_scale() -> None:
+    """A tiled product's order of CTAs is most of its code: its bar is muted, another is full."""
+    text = Path(__file__).parents[2].joinpath("examples", "gemm_fp32.ph").read_text("utf-8")
+    (kernel,) = phobos_nb.compile(text, chip="sm_75")
+    shown = view_of(kernel.compile()).listings[0]
+    first = next(line for line in shown.lines if line.text.startswith("kernel "))
+    assert first.tip == BEGINNING
+    assert first.instructions > max(x.instructions for x in shown.lines if x is not first)
+    html = page(dataclasses.replace(VIEW, listings=(shown,)))
+    assert f"<span class='m a' title='{BEGINNING}: " in html
+    assert re.search(r"<span class='m' title='[^']*'><span style='width:100%'>", html)
+
+
+@pytest.mark.skipif(find_nvdisasm() is None, reason="no nvdisasm (extra [sass])")
+def test_a_kernel_of_one_line_is_its_own_work() -> None:
+    """Where a statement stands on the line of `kernel`, its instructions are counted as any line's."""
+    text = "kernel k(A: tensor<f32>[N]) { A[ctx.block.x] = 1.0 }"
+    (line,) = view_of(phobos_nb.compile(text).k.compile(chip="sm_80")).listings[0].lines
+    assert line.tip == ""
+    assert "<span class='m' title=" in page(view_of(phobos_nb.compile(text).k.compile(chip="sm_80")))
+
+
 def test_a_missing_stage_says_how_to_get_it() -> None:
     """A pane without text holds its reason."""
     assert "PTX needs NVRTC" in "".join(Tags(page(VIEW)).texts)
@@ -139,9 +199,12 @@ def test_the_cuda_pane_starts_at_the_kernel() -> None:
 WITHOUT_NVRTC = """
 import sys
 sys.modules["cuda.bindings.nvrtc"] = None  # as if it were not installed
+import pytest
+
 import phobos_nb
+from phobos_nb.cuda.sass import find_nvdisasm
 from phobos_nb.views.compilation import summary
-from phobos_nb.views.from_compilation import view_of
+from phobos_nb.views.from_compilation import BEGINNING, view_of
 kernel = phobos_nb.compile("kernel k(A: tensor<f32>[N]) {\\n  A[0] = 1.0\\n}").k
 print(summary(view_of(kernel.compile())))
 """

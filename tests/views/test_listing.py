@@ -71,6 +71,20 @@ def test_machine_code_is_instructions_and_labels() -> None:
     assert shown == "0010  S2R R0, SR_TID.X\n0020  EXIT\n.L_x_1:\n0030  BRA `(.L_x_1)"
 
 
+def test_a_called_function_is_of_no_line() -> None:
+    """Behind its label, which is shown, no instruction has the origin of the kernel's last line."""
+    text = """
+	//## File "/phobos/cell-1", line 9
+        /*0010*/   EXIT ;
+$__internal_0_$__cuda_sm20_div_s64:
+        /*0020*/   RET.REL.NODEC R2 `(gemm) ;"""
+    assert listing("SASS", "sass", text, "cell-1").lines == (
+        Line("0010  EXIT", 9),
+        Line("$__internal_0_$__cuda_sm20_div_s64:"),
+        Line("0020  RET.REL.NODEC R2 `(gemm)"),
+    )
+
+
 def test_an_mlir_line_without_place_has_no_origin() -> None:
     """`loc(unknown)`, and a place in another text, mark nothing."""
     assert listing("x", "mlir", "gpu.barrier loc(unknown)", "c").lines == (Line("gpu.barrier"),)
