@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-Values = dict[str, Any]
+from tests.simulate.planted_texts import KERNELS, Values, softmax_of
 
 
 @dataclass(frozen=True)
@@ -115,44 +115,11 @@ kernel k(X: tensor<bf16>[N], Y: tensor<bf16>[N]) {
 }
 """
 
-SOFTMAX = """\
-@launch(64)
-kernel k(X: tensor<f32>[M, N], Y: tensor<f32>[M, N]) {
-  let row = ctx.block.x
-  var m = -inf
-  for j in range(ctx.thread, N, 64) {
-    m = max(m, X[row, j])
-  }
-  let top = block_max(m)
-  var s = 0.0
-  for j in range(ctx.thread, N, 64) {
-    s += exp(X[row, j] - top)
-  }
-  let total = block_sum(s)
-  for j in range(ctx.thread, N, 64) {
-    Y[row, j] = exp(X[row, j] - top) / total
-  }
-}
-"""
-
 ROUNDED = """\
 @launch(64)
 kernel k(X: tensor<f32>[N], Y: tensor<u8>[N]) {
   let i = ctx.block.x * 64
   Y[i :+ 64] = u8(floor(X[i :+ 64] * 255.0 + 0.5))
-}
-"""
-
-SCAN = """\
-@launch(64)
-kernel k(X: tensor<f32>[N, C], Y: tensor<f32>[N, C]) {
-  let c = ctx.block.x * 16
-  var carry: tile<f32>[1, 16] = 0.0
-  for i in range(0, N, 32) {
-    var x = X[i :+ 32, c :+ 16]
-    Y[i :+ 32, c :+ 16] = carry + cumsum(x)
-    carry += colsum(x)
-  }
 }
 """
 
@@ -261,9 +228,9 @@ CASES = {
         lambda v: {"Y": _wide(v["X"]) / (1 + np.abs(_wide(v["X"])))},
     ),
     "a softmax of large scores": Awkward(
-        SOFTMAX,
+        KERNELS["row_softmax"].text,
         lambda r: {"X": _f32(300 * r.standard_normal((4, 200))), "Y": np.zeros((4, 200), np.float32)},
-        lambda v: {"Y": _softmax(_wide(v["X"]))},
+        lambda v: {"Y": softmax_of(_wide(v["X"]))},
         (4, 1, 1),
     ),
     "bytes from floats": Awkward(
@@ -273,7 +240,7 @@ CASES = {
         said=True,
     ),
     "a scan that grows": Awkward(
-        SCAN,
+        KERNELS["running_sum"].text,
         lambda r: {"X": _f32(r.random((900, 16))), "Y": np.zeros((900, 16), np.float32)},
         lambda v: {"Y": np.cumsum(_wide(v["X"]), axis=0)},
     ),
@@ -292,8 +259,3 @@ def _cancelling(r: np.random.Generator) -> Any:
     half = _f32(1e4 * r.standard_normal((32, 500)))
     rest = _f32(r.standard_normal((32, 8)))
     return np.concatenate([half, rest, -half[:, ::-1]], axis=1)
-
-
-def _softmax(x: Any) -> Any:
-    e = np.exp(x - x.max(axis=1, keepdims=True))
-    return e / e.sum(axis=1, keepdims=True)

@@ -15,7 +15,8 @@ def compared(name, *, function):
     arguments = case.arguments(np.random.default_rng(3))
     ref = case.right if function else case.right(arguments)
     options = {"grid": case.grid} if case.grid else {}
-    return ph.compile(case.text)["k"].compare(**arguments, ref=ref, **options)
+    (kernel,) = ph.compile(case.text)
+    return kernel.compare(**arguments, ref=ref, **options)
 
 
 @pytest.mark.parametrize("function", [True, False])
