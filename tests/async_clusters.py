@@ -22,26 +22,23 @@ from tests.async_index import Index
 from tests.async_text import (
     CLUSTER_SYNC,
     FENCE,
-    FIRST,
     NUMPY,
-    PARITY,
-    TICKS,
+    RANK,
+    START,
     Kernel,
+    bulk_load,
+    bulk_send,
     expect_value,
     filled,
     init,
     kernel,
-    op,
+    peer,
     shared_view,
     tensor_load,
     wait,
     when,
 )
 
-RANK = (
-    '%rank32 = "nvvm.read.ptx.sreg.cluster.ctarank"() : () -> i32\n'
-    "%rank = arith.index_cast %rank32 : i32 to index\n"
-)
 THREADS = 96
 
 
@@ -79,7 +76,7 @@ class Multicast:
         tile = x.view("%shift", self.box.shape, self.box.dtype, self.shared)
         load = _expected(self.masks, self.box.bytes) + self._load(tile, mask)
         body = (
-            PARITY + TICKS + FIRST + RANK + x.take()
+            START + RANK + x.take()
             + filled(self.shared, THREADS) + FENCE + init([1], cluster=True)
             + f"scf.for %i = %c0 to %c{self.rounds} step %c1 {{\n" + CLUSTER_SYNC
             + when("%first", load) + _out(words, self.rounds) + "}\n"
@@ -103,7 +100,8 @@ class Multicast:
             at = [x.affine(c, s, number) for c, s in zip(self.corner, self.steps, strict=True)][::-1]
             x.line(tensor_load(tile, box.shape, box.dtype, self.swizzle, at, "%c0", 1, mask))
         else:
-            x.line(_plain(tile, box, x.affine(0, box.shape[0], number), mask))
+            at = x.affine(0, box.shape[0], number)
+            x.line(bulk_load(tile, box.shape[0], "%src", at, f"%c{box.bytes}", "%c0", 1, mask))
         return x.take()
 
 
@@ -129,12 +127,6 @@ def _round_number(x: Index, rounds: int) -> str:
 
 def _words(rng: Generator, number: int) -> np.ndarray:
     return draw_bits(rng, 4 * number).view(NUMPY["i32"])
-
-
-def _plain(tile: str, box: Box, at: str, mask: str) -> str:
-    places = f"{tile}, %c0, %src, {at}, %c{box.bytes}, %bar, %c0, {mask}"
-    types = f"memref<{box.shape[0]}xi32, S>, index, memref<?xi32>, index, index, G<1>, index, i16"
-    return op("phobos.bulk.load", places, types, (1, 1, 1, 1, 1, 1, 1, 1, 0)) + "\n"
 
 
 def _expected(masks: list[int], bytes_: int) -> str:
@@ -175,13 +167,13 @@ def random_exchange(seed: int) -> Kernel:
     near, far = (_other(x, ctas, int(rng.integers(ctas))) for _ in range(2))
     flipped = x.remainder(x.affine(int(rng.integers(words)) + THREADS, -1, "%t"), words)
     direct = x.take() + (
-        _peer("away", "own", words, near) + _peer("there", "left", THREADS, far)
+        peer("away", "own", words, near) + peer("there", "left", THREADS, far)
         + f"%read = memref.load %away[{flipped}] : memref<{words}xi32, 7 : i64>\n"
         + f"memref.store %mine, %there[%t] : memref<{THREADS}xi32, 7 : i64>\n"
     )  # fmt: skip
     shared = -(-(8 * words + 4 * THREADS) // 128) * 128
     body = (
-        PARITY + TICKS + FIRST + RANK
+        START + RANK
         + shared_view("own", "%c0", [words], "i32", shared)
         + shared_view("got", f"%c{4 * words}", [words], "i32", shared)
         + shared_view("left", f"%c{8 * words}", [THREADS], "i32", shared)
@@ -207,20 +199,11 @@ def _other(x: Index, ctas: int, further: int) -> str:
     return x.remainder(x.affine(further, 1, "%rank"), ctas)
 
 
-def _peer(name: str, own: str, words: int, rank: str) -> str:
-    types = f"(memref<{words}xi32, S>, index) -> memref<{words}xi32, 7 : i64>"
-    return f'%{name} = "phobos.peer"(%{own}, {rank}) : {types}\n'
-
-
 def _send(x: Index, ctas: int, words: int, first: int, size: int, further: int) -> str:
     """A piece to the same place of another CTA, or of this one."""
     rank, name = _other(x, ctas, further), f"far{first}"
-    places = f"%{name}, %c{first}, %own, %c{first}, %c{4 * size}, %bar, %c0, {rank}"
-    types = (
-        f"memref<{words}xi32, 7 : i64>, index, memref<{words}xi32, S>, index, index, G<1>, index, index"
-    )
-    send = op("phobos.bulk.send", places, types, (1, 1, 1, 1, 1, 1, 1, 1, 0))
-    return _peer(name, "got", words, rank) + send + "\n"
+    send = bulk_send(f"%{name}", "%own", f"%c{first}", words, 4 * size, 1, rank)
+    return peer(name, "got", words, rank) + send
 
 
 def _own(words: int) -> str:

@@ -18,24 +18,37 @@ from tests.async_text import (
     FENCE,
     FIRST,
     NUMPY,
-    PARITY,
+    RANK,
     SIZES,
-    TICKS,
+    START,
     WAIT_ALL,
     WAIT_READ,
     Kernel,
+    arrive,
+    bulk_load,
+    bulk_send,
+    bulk_store,
     dump,
     expect,
     filled,
     init,
     kernel,
     op,
+    peer,
+    poll,
     shared_view,
     tensor_load,
     tensor_store,
     wait,
     when,
 )
+
+
+def _coordinates(corner: tuple[int, ...]) -> tuple[list[str], str]:
+    """Names of a corner's coordinates, innermost first, and the text that makes them."""
+    names = [f"%k{a}" for a in range(len(corner))]
+    made = zip(names, reversed(corner), strict=True)
+    return names, "".join(f"{n} = arith.constant {c} : index\n" for n, c in made)
 
 
 def box_load(
@@ -52,14 +65,11 @@ def box_load(
     """
     count = int(np.prod(box)) * SIZES[dtype]
     size = -(-(at + Box(dtype, box).placed(swizzle)) // 128) * 128
-    names = [f"%k{a}" for a in range(len(corner))]
-    constants = "".join(
-        f"{n} = arith.constant {c} : index\n" for n, c in zip(names, reversed(corner), strict=True)
-    )
+    names, constants = _coordinates(corner)
     start = shared_view("box", f"%c{at}", box, dtype, size)
     load = expect("%c0", count, 1) + tensor_load("%box", box, dtype, swizzle, names, "%c0", 1)
     body = (
-        PARITY + TICKS + FIRST + constants + start + filled(size, 128) + FENCE
+        START + constants + start + filled(size, 128) + FENCE
         + init([1]) + when("%first", load) + wait("%c0", "%even", 1) + dump(size, "out", 128)
     )  # fmt: skip
     tensors = [("src", dtype, shape, False), ("out", "i32", (size // 4,), True)]
@@ -88,10 +98,7 @@ def box_store(
     `gap` is the number of bytes behind each of its rows.
     """
     size = at + Box(dtype, box).placed(swizzle)
-    names = [f"%k{a}" for a in range(len(corner))]
-    constants = "".join(
-        f"{n} = arith.constant {c} : index\n" for n, c in zip(names, reversed(corner), strict=True)
-    )
+    names, constants = _coordinates(corner)
     store = tensor_store("%box", box, dtype, swizzle, names) + COMMIT + WAIT_READ
     body = (
         FIRST + constants + shared_view("box", f"%c{at}", box, dtype, size)
@@ -110,18 +117,8 @@ def box_store(
 def plain_copies(bytes_: int = 1024, shift: int = 64) -> Kernel:
     """Bytes of each block's part in, doubled by all threads, and out again."""
     words, per = bytes_ // 4, bytes_ // 4 + shift
-    load = expect("%c0", bytes_, 1) + op(
-        "phobos.bulk.load",
-        f"%s, %c0, %src, %from, %c{bytes_}, %bar, %c0",
-        f"memref<{words}xi32, S>, index, memref<?xi32>, index, index, G<1>, index",
-        (1, 1, 1, 1, 1, 1, 1, 0, 0),
-    )
-    store = op(
-        "phobos.bulk.store",
-        f"%dst, %to, %s, %c0, %c{bytes_}",
-        f"memref<?xi32>, index, memref<{words}xi32, S>, index, index",
-        (1, 1, 1, 1, 1, 0),
-    )
+    load = bulk_load("%s", words, "%src", "%from", f"%c{bytes_}", "%c0", 1)
+    store = bulk_store("%dst", "%to", "%s", words, f"%c{bytes_}")
     work = f"""
   scf.for %w = %t to %c{words} step %c128 {{
     %x = memref.load %s[%w] : memref<{words}xi32, S>
@@ -134,10 +131,10 @@ def plain_copies(bytes_: int = 1024, shift: int = 64) -> Kernel:
     types = "memref<?xi32>, index, index"
     prefetch = op("phobos.bulk.prefetch", f"%src, %from, %c{bytes_}", types, (1, 1, 1))
     body = (
-        PARITY + TICKS + FIRST + places + shared_view("s", "%c0", [words], "i32", bytes_)
-        + when("%first", prefetch + "\n") + init([1]) + when("%first", load + "\n")
+        START + places + shared_view("s", "%c0", [words], "i32", bytes_)
+        + when("%first", prefetch + "\n") + init([1]) + when("%first", expect("%c0", bytes_, 1) + load)
         + wait("%c0", "%even", 1) + work + FENCE + BARRIER
-        + when("%first", store + "\n" + COMMIT + WAIT_ALL)
+        + when("%first", store + COMMIT + WAIT_ALL)
     )  # fmt: skip
     src = np.random.default_rng(1).integers(0, 1000, 3 * per).astype(np.int32)
     return kernel(
@@ -157,7 +154,7 @@ def multicast() -> Kernel:
         "%mine", box, "f16", swizzle, ["%c0", "%row"], "%c0", 1, "%both"
     )
     body = (
-        PARITY + TICKS + FIRST
+        START
         + '%rank = "gpu.cluster_block_id"() <{dimension = #gpu<dim x>}> : () -> index\n'
         + "%both = arith.constant 3 : i16\n"
         + f"%shift = arith.muli %rank, %c{half} : index\n%row = arith.muli %b, %c16 : index\n"
@@ -180,29 +177,17 @@ def multicast() -> Kernel:
 
 def exchange() -> Kernel:
     """Each CTA of a pair sends the other 512 bytes by a bulk copy, and reads a word of it directly."""
-
-    def peer(name: str, own: str) -> str:
-        types = "(memref<128xi32, S>, index) -> memref<128xi32, 7 : i64>"
-        return f'%{name} = "phobos.peer"(%{own}, %other) : {types}\n'
-
     put = "memref.store %mine, %own[%t] : memref<128xi32, S>\n"
-    send = expect("%c0", 512, 2) + op(
-        "phobos.bulk.send",
-        "%there, %c0, %own, %c0, %c512, %bar, %c0, %other",
-        "memref<128xi32, 7 : i64>, index, memref<128xi32, S>, index, index, G<2>, index, index",
-        (1, 1, 1, 1, 1, 1, 1, 1, 0),
-    )
+    send = expect("%c0", 512, 2) + bulk_send("%there", "%own", "%c0", 128, 512, 2, "%other")
     done = op("phobos.mbarrier.arrive.peer", "%bar, %c1, %other", "G<2>, index, index")
     body = (
-        PARITY + TICKS + FIRST
-        + '%rank = "nvvm.read.ptx.sreg.cluster.ctarank"() : () -> i32\n'
-        + "%r = arith.index_cast %rank : i32 to index\n%other = arith.subi %c1, %r : index\n"
+        START + RANK + "%other = arith.subi %c1, %rank : index\n"
         + shared_view("own", "%c0", [128], "i32", 1024) + shared_view("got", "%c512", [128], "i32", 1024)
-        + peer("there", "got") + peer("away", "own")
+        + peer("there", "got", 128, "%other") + peer("away", "own", 128, "%other")
         + "%p0 = arith.muli %b, %c128 : index\n%p = arith.addi %p0, %t : index\n"
         + "%mine = memref.load %src[%p] : memref<?xi32>\n"
         + init([1, 128], cluster=True) + put + FENCE + CLUSTER_SYNC
-        + when("%first", send + "\n")
+        + when("%first", send)
         + "%q = arith.subi %c127, %t : index\n"
         + "%direct = memref.load %away[%q] : memref<128xi32, 7 : i64>\n"
         + wait("%c0", "%even", 2) + "%sent = memref.load %got[%t] : memref<128xi32, S>\n"
@@ -261,29 +246,11 @@ def named_barriers() -> Kernel:
 
 def polled() -> Kernel:
     """A thread asks again and again whether a phase is over, then everybody reads what it waited for."""
-    load = expect("%c0", 512, 2) + op(
-        "phobos.bulk.load",
-        "%s, %c0, %src, %c0, %c512, %bar, %c0",
-        "memref<128xi32, S>, index, memref<?xi32>, index, index, G<2>, index",
-        (1, 1, 1, 1, 1, 1, 1, 0, 0),
-    )
-    ask = """
-  %token = "nvgpu.mbarrier.arrive"(%bar, %c1) : (G<2>, index) -> !nvgpu.mbarrier.token
-  %tries = "scf.while"(%c0) ({
-  ^bb0(%i: index):
-    %done = "nvgpu.mbarrier.test.wait"(%bar, %token, %c1)
-      : (G<2>, !nvgpu.mbarrier.token, index) -> i1
-    %more = arith.xori %done, %odd : i1
-    "scf.condition"(%more, %i) : (i1, index) -> ()
-  }, {
-  ^bb0(%j: index):
-    %k = arith.addi %j, %c1 : index
-    "scf.yield"(%k) : (index) -> ()
-  }) : (index) -> index
-"""
+    load = expect("%c0", 512, 2) + bulk_load("%s", 128, "%src", "%c0", "%c512", "%c0", 2)
+    ask = arrive("%c1", 2, "token") + poll(1, "%token")
     body = (
-        PARITY + TICKS + FIRST + shared_view("s", "%c0", [128], "i32", 512)
-        + init([1, 128]) + when("%first", load + "\n") + wait("%c0", "%even", 2) + ask
+        START + shared_view("s", "%c0", [128], "i32", 512)
+        + init([1, 128]) + when("%first", load) + wait("%c0", "%even", 2) + ask
         + "%q = arith.subi %c127, %t : index\n%x = memref.load %s[%q] : memref<128xi32, S>\n"
         + "memref.store %x, %out[%t] : memref<?xi32>\n"
     )  # fmt: skip

@@ -8,7 +8,17 @@ import numpy as np
 
 from tests.async_boxes import draw, draw_bits
 from tests.async_index import Index
-from tests.async_text import FIRST, NUMPY, PARITY, TICKS, Kernel, init, kernel, shared_view, wait, when
+from tests.async_text import (
+    NUMPY,
+    START,
+    Kernel,
+    init,
+    kernel,
+    poll,
+    shared_view,
+    wait,
+    when,
+)
 
 ODD = 2654435761 - (1 << 32)
 """An odd number, by which words are multiplied: Knuth's, as a signed one."""
@@ -44,25 +54,10 @@ class Arrival:
         arrive = f'{before}{token} = "nvgpu.mbarrier.arrive"(%bar, %c{b}) : (G<2>, index) -> '
         arrive += "!nvgpu.mbarrier.token\n"
         if self.polled:
-            return arrive + _polled(b, token)
+            return arrive + poll(b, token)
         x = Index()
         here = x.compare("eq", x.remainder("%t", self.few), "%c0")
         return x.take() + when(here, arrive) + wait(f"%c{b}", "%parity", 2)
-
-
-def _polled(barrier: int, token: str) -> str:
-    return f"""%tries{barrier} = "scf.while"(%c0) ({{
-  ^bb0(%k: index):
-    %done = "nvgpu.mbarrier.test.wait"(%bar, {token}, %c{barrier})
-      : (G<2>, !nvgpu.mbarrier.token, index) -> i1
-    %more = arith.xori %done, %odd : i1
-    "scf.condition"(%more, %k) : (i1, index) -> ()
-  }}, {{
-  ^bb0(%j: index):
-    %l = arith.addi %j, %c1 : index
-    "scf.yield"(%l) : (index) -> ()
-  }}) : (index) -> index
-"""
 
 
 def random_phases(seed: int) -> Kernel:
@@ -81,7 +76,7 @@ def random_phases(seed: int) -> Kernel:
     across = x.multiply(across, x.constant(met.few))
     pick = x.take()
     body = (
-        PARITY + TICKS + FIRST + shared_view("s", "%c0", [threads], "i32", 4 * threads)
+        START + shared_view("s", "%c0", [threads], "i32", 4 * threads)
         + init([met.count(threads), free.count(threads)]) + pick
         + f"%p0 = arith.muli %b, %c{threads} : index\n%p = arith.addi %p0, %t : index\n"
         + "%start = memref.load %src[%p] : memref<?xi32>\n"

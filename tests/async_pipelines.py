@@ -6,9 +6,7 @@ import numpy as np
 
 from phobos_nb.contract import TensorMap
 from tests.async_text import (
-    FIRST,
-    PARITY,
-    TICKS,
+    START,
     Kernel,
     arrive,
     expect,
@@ -24,6 +22,18 @@ from tests.async_text import (
 RING_STAGES, RING_TILES = 4, 11
 
 
+def turn(stages: int) -> str:
+    """Of tile %i: its stage, the number of the barrier that frees it, and the parity of its round."""
+    return f"""
+    %stage = arith.remui %i, %c{stages} : index
+    %back = arith.addi %stage, %c{stages} : index
+    %round = arith.divui %i, %c{stages} : index
+    %r2 = arith.remui %round, %c2 : index
+    %odd_round = arith.cmpi ne, %r2, %c0 : index
+    %even_round = arith.cmpi eq, %r2, %c0 : index
+"""
+
+
 def ring(*, registers: bool = False, tiles: int = RING_TILES) -> Kernel:
     """A producer warp loads tiles of 16 x 32 f32 into a ring of 4 stages, two consumer warps sum them.
 
@@ -34,15 +44,7 @@ def ring(*, registers: bool = False, tiles: int = RING_TILES) -> Kernel:
     consumers = 2 * group
     number = 2 * stages
     full, empty = "%stage", "%back"
-    common = f"""
-    %stage = arith.remui %i, %c{stages} : index
-    %back = arith.addi %stage, %c{stages} : index
-    %round = arith.divui %i, %c{stages} : index
-    %r2 = arith.remui %round, %c2 : index
-    %odd_round = arith.cmpi ne, %r2, %c0 : index
-    %even_round = arith.cmpi eq, %r2, %c0 : index
-    %shift = arith.muli %stage, %c{size} : index
-"""
+    common = turn(stages) + f"%shift = arith.muli %stage, %c{size} : index\n"
     view = shared_view("tile", "%shift", box, "f32", stages * size)
     produce = (
         common + view + "%row = arith.muli %i, %c16 : index\n"
@@ -67,7 +69,7 @@ def ring(*, registers: bool = False, tiles: int = RING_TILES) -> Kernel:
     )  # fmt: skip
     less, more = registers_per_thread("decrease", 40), registers_per_thread("increase", 232)
     body = (
-        PARITY + TICKS + FIRST + "%zero = arith.constant 0.0 : f32\n"
+        START + "%zero = arith.constant 0.0 : f32\n"
         + "%column = arith.muli %b, %c32 : index\n"
         + init([1] * stages + [consumers] * stages)
         + f"%producer = arith.cmpi ult, %t, %c{group} : index\n"
@@ -120,13 +122,8 @@ def product(m: int = 100, n: int = 136, k: int = 456) -> Kernel:
     planned = 2 * stages * tile + 8 * number
     acc = "vector<8x2x2xf32>"
     common = (
-        f"""
-    %stage = arith.remui %i, %c{stages} : index
-    %back = arith.addi %stage, %c{stages} : index
-    %round = arith.divui %i, %c{stages} : index
-    %r2 = arith.remui %round, %c2 : index
-    %odd_round = arith.cmpi ne, %r2, %c0 : index
-    %even_round = arith.cmpi eq, %r2, %c0 : index
+        turn(stages)
+        + f"""
     %shift_a = arith.muli %stage, %c{2 * tile} : index
     %shift_b = arith.addi %shift_a, %c{tile} : index
 """
@@ -194,7 +191,7 @@ def product(m: int = 100, n: int = 136, k: int = 456) -> Kernel:
   %place = arith.addi %z, %x1 : index
 """
     body = (
-        PARITY + TICKS + FIRST + places + init([1] * number)
+        START + places + init([1] * number)
         + "%producer = arith.cmpi ult, %t, %c128 : index\nscf.if %producer {\n"
         + when("%first", f"scf.for %i = %c0 to %c{depth} step %c1 {{\n{produce}}}\n")
         + f"}} else {{\n%sums = scf.for %i = %c0 to %c{depth} step %c1 "

@@ -19,17 +19,15 @@ from tests.async_boxes import (
 from tests.async_index import Index
 from tests.async_text import (
     FENCE,
-    FIRST,
     NUMPY,
-    PARITY,
-    TICKS,
+    START,
     Kernel,
     arrive,
+    bulk_load,
     expect_value,
     filled,
     init,
     kernel,
-    op,
     tensor_load,
     wait,
     when,
@@ -87,7 +85,7 @@ class Ring:
         size, readers, counts = self.stages * self.pitch, self.readers, [1] * self.stages
         loads = f"scf.for %i = %c0 to %c{self.tiles} step %c1 {{\n{self._produce()}}}\n"
         body = (
-            PARITY + TICKS + FIRST + "%zero = arith.constant 0 : i32\n"
+            START + "%zero = arith.constant 0 : i32\n"
             + filled(size, 32 + readers) + FENCE + init([*counts, *[readers] * self.stages])
             + "%producer = arith.cmpi ult, %t, %c32 : index\nscf.if %producer {\n"
             + when("%first", loads) + "} else {\n"
@@ -120,13 +118,8 @@ class Ring:
             at = [x.affine(c, s, which) for c, s in zip(self.first, self.steps, strict=True)][::-1]
             x.line(tensor_load(tile, box.shape, box.dtype, self.maps[0].swizzle, at, stage, number))
         else:
-            places = (
-                f"{tile}, %c0, %src, {x.affine(0, box.shape[0], which)}, %c{box.bytes}, %bar, {stage}"
-            )
-            types = (
-                f"memref<{box.shape[0]}xi32, S>, index, memref<?xi32>, index, index, G<{number}>, index"
-            )
-            x.line(op("phobos.bulk.load", places, types, (1, 1, 1, 1, 1, 1, 1, 0, 0)))
+            at = x.affine(0, box.shape[0], which)
+            x.line(bulk_load(tile, box.shape[0], "%src", at, f"%c{box.bytes}", stage, number))
         return x.take()
 
     def _consume(self) -> str:

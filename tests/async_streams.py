@@ -30,7 +30,6 @@ from tests.async_text import (
     BARRIER,
     COMMIT,
     FENCE,
-    MLIR,
     NUMPY,
     PARITY,
     SIZES,
@@ -39,10 +38,11 @@ from tests.async_text import (
     WAIT_READ,
     Kernel,
     Tensors,
+    bulk_load,
+    bulk_store,
     expect_value,
     init,
     kernel,
-    op,
     tensor_load,
     tensor_store,
     wait,
@@ -223,26 +223,19 @@ class Plain(Stream):
 
     def load(self, x: Index, place: Place) -> None:
         tile, at = self._view(x, place), x.affine(self.starts[0], self.apart[0], place.number)
-        places = f"{tile}, %c0, %src, {at}, {self.bytes(x, place)}, %bar, {place.stage}"
-        types = f"{self._type}, index, {self._tensor}, index, index, G<{self.stages}>, index"
-        x.line(op("phobos.bulk.load", places, types, (1, 1, 1, 1, 1, 1, 1, 0, 0)))
+        bytes_, barrier = self.bytes(x, place), (place.stage, self.stages)
+        x.line(bulk_load(tile, self._elements, "%src", at, bytes_, *barrier, dtype=self.dtype))
 
     def store(self, x: Index, place: Place) -> None:
         tile, at = self._view(x, place), x.affine(self.starts[1], self.apart[1], place.number)
-        places = f"%dst, {at}, {tile}, %c0, {self.bytes(x, place)}"
-        types = f"{self._tensor}, index, {self._type}, index, index"
-        x.line(op("phobos.bulk.store", places, types, (1, 1, 1, 1, 1, 0)))
+        x.line(bulk_store("%dst", at, tile, self._elements, self.bytes(x, place), self.dtype))
 
     @property
-    def _tensor(self) -> str:
-        return f"memref<?x{MLIR[self.dtype]}>"
-
-    @property
-    def _type(self) -> str:
-        return f"memref<{self.most // SIZES[self.dtype]}x{MLIR[self.dtype]}, S>"
+    def _elements(self) -> int:
+        return self.most // SIZES[self.dtype]
 
     def _view(self, x: Index, place: Place) -> str:
-        return x.view(place.shift, [self.most // SIZES[self.dtype]], self.dtype, self.shared)
+        return x.view(place.shift, [self._elements], self.dtype, self.shared)
 
 
 def _common(rng: Generator) -> dict[str, Any]:

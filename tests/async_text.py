@@ -192,6 +192,13 @@ WAIT_READ = '"nvvm.cp.async.bulk.wait_group"() <{group = 0 : i32, read}> : () ->
 WAIT_ALL = '"nvvm.cp.async.bulk.wait_group"() <{group = 0 : i32}> : () -> ()\n'
 TICKS = "%ticks = arith.constant 10000000 : index\n"
 PARITY = "%even = arith.constant false\n%odd = arith.constant true\n"
+START = PARITY + TICKS + FIRST
+"""What waiting for phases takes, and who is thread 0."""
+RANK = (
+    '%rank32 = "nvvm.read.ptx.sreg.cluster.ctarank"() : () -> i32\n'
+    "%rank = arith.index_cast %rank32 : i32 to index\n"
+)
+"""The CTA's number in its cluster."""
 
 
 def when(condition: str, body: str) -> str:
@@ -284,6 +291,70 @@ def tensor_store(
     segments = (1, 1, len(coordinates), 0)
     operands = ", ".join([src, map_, *coordinates])
     return op("nvgpu.tma.async.store", operands, ", ".join(types), segments) + "\n"
+
+
+def bulk_load(
+    tile: str,
+    elements: int,
+    source: str,
+    at: str,
+    bytes_: str,
+    index: str,
+    number: int,
+    mask: str = "",
+    dtype: str = "i32",
+) -> str:
+    """Bytes of a tensor, from an element on, to the beginning of an array in shared memory."""
+    tensor = f"memref<?x{MLIR[dtype]}>"
+    types = f"{_array(elements, dtype)}, index, {tensor}, index, index, G<{number}>, index"
+    places = f"{tile}, %c0, {source}, {at}, {bytes_}, %bar, {index}"
+    segments = (1, 1, 1, 1, 1, 1, 1, int(bool(mask)), 0)
+    masked = (f"{places}, {mask}", f"{types}, i16") if mask else (places, types)
+    return op("phobos.bulk.load", *masked, segments) + "\n"
+
+
+def bulk_store(target: str, at: str, tile: str, elements: int, bytes_: str, dtype: str = "i32") -> str:
+    """Bytes of an array in shared memory, from its beginning, to a tensor, from an element on."""
+    types = f"memref<?x{MLIR[dtype]}>, index, {_array(elements, dtype)}, index, index"
+    places = f"{target}, {at}, {tile}, %c0, {bytes_}"
+    return op("phobos.bulk.store", places, types, (1, 1, 1, 1, 1, 0)) + "\n"
+
+
+def bulk_send(there: str, own: str, at: str, words: int, bytes_: int, number: int, rank: str) -> str:
+    """Bytes of an array in shared memory to the same place of another CTA's, for its barrier 0."""
+    types = f"{_away(words)}, index, {_array(words)}, index, index, G<{number}>, index, index"
+    places = f"{there}, {at}, {own}, {at}, %c{bytes_}, %bar, %c0, {rank}"
+    return op("phobos.bulk.send", places, types, (1, 1, 1, 1, 1, 1, 1, 1, 0)) + "\n"
+
+
+def peer(name: str, own: str, words: int, rank: str) -> str:
+    """The array of another CTA of the cluster that lies as one of this CTA does."""
+    types = f"({_array(words)}, index) -> {_away(words)}"
+    return f'%{name} = "phobos.peer"(%{own}, {rank}) : {types}\n'
+
+
+def _array(elements: int, dtype: str = "i32") -> str:
+    return f"memref<{elements}x{MLIR[dtype]}, S>"
+
+
+def _away(words: int) -> str:
+    return f"memref<{words}xi32, 7 : i64>"
+
+
+def poll(barrier: int, token: str) -> str:
+    """Ask one of two memory barriers again and again whether the phase of a token is over."""
+    return f"""%tries{barrier} = "scf.while"(%c0) ({{
+  ^bb0(%k: index):
+    %done = "nvgpu.mbarrier.test.wait"(%bar, {token}, %c{barrier})
+      : (G<2>, !nvgpu.mbarrier.token, index) -> i1
+    %more = arith.xori %done, %odd : i1
+    "scf.condition"(%more, %k) : (i1, index) -> ()
+  }}, {{
+  ^bb0(%j: index):
+    %l = arith.addi %j, %c1 : index
+    "scf.yield"(%l) : (index) -> ()
+  }}) : (index) -> index
+"""
 
 
 def filled(shared: int, threads: int) -> str:

@@ -17,18 +17,20 @@ from tests.async_text import (
     COMMIT,
     FENCE,
     FENCE_INIT,
-    FIRST,
-    PARITY,
-    TICKS,
+    RANK,
+    START,
     WAIT_ALL,
     WAIT_READ,
     Kernel,
     arrive,
     barriers,
+    bulk_load,
+    bulk_store,
     expect,
     init,
     kernel,
     op,
+    peer,
     shared_view,
     wait,
     when,
@@ -83,7 +85,7 @@ class Experiment:
     def _body(self, rounds: int) -> str:
         n, size, cluster = self.words, 4 * self.words, self.cluster > 1
         return (
-            PARITY + TICKS + FIRST + RANK * cluster + NUMBERS
+            START + PAIR * cluster + NUMBERS
             + f"%rounds = arith.constant {rounds} : index\n"
             + shared_view("own", "%c0", [n], "i32", size)
             + (self.begin or init(self.counts, cluster=cluster)) + self.before
@@ -106,9 +108,8 @@ def _cut(text: str, pieces: tuple[str, ...]) -> str:
 NUMBERS = (
     "%zero = arith.constant 0 : i32\n%one = arith.constant 1 : i32\n%minus = arith.constant -1 : i32\n"
 )
-RANK = (
-    '%rank32 = "nvvm.read.ptx.sreg.cluster.ctarank"() : () -> i32\n'
-    "%rank = arith.index_cast %rank32 : i32 to index\n%other = arith.subi %c1, %rank : index\n"
+PAIR = RANK + (
+    "%other = arith.subi %c1, %rank : index\n"
     "%b1 = arith.addi %b, %other : index\n%pal = arith.subi %b1, %rank : index\n"
 )
 """The own rank in a pair of CTAs, the other's, and the other CTA's number."""
@@ -143,18 +144,14 @@ def check(words: int, load: str = "", first: str = "%n", skew: str = "%c0") -> s
 """
 
 
-def bulk_load(words: int, tensor: str = "src", number: int = 1) -> str:
+def bring(words: int, tensor: str = "src", number: int = 1) -> str:
     """The round's words of a tensor, to barrier 0."""
-    types = f"memref<{words}xi32, S>, index, memref<?xi32>, index, index, G<{number}>, index"
-    places = f"%own, %c0, %{tensor}, %n, %c{4 * words}, %bar, %c0"
-    return op("phobos.bulk.load", places, types, (1, 1, 1, 1, 1, 1, 1, 0, 0)) + "\n"
+    return bulk_load("%own", words, f"%{tensor}", "%n", f"%c{4 * words}", "%c0", number)
 
 
-def bulk_store(words: int, at: str = "%n") -> str:
+def put(words: int, at: str = "%n") -> str:
     """The round's words to their place, or another one, in global memory."""
-    types = f"memref<?xi32>, index, memref<{words}xi32, S>, index, index"
-    places = f"%far, {at}, %own, %c0, %c{4 * words}"
-    return op("phobos.bulk.store", places, types, (1, 1, 1, 1, 1, 0)) + "\n"
+    return bulk_store("%far", at, "%own", words, f"%c{4 * words}")
 
 
 LATE = """%warp = arith.divui %t, %c32 : index
@@ -187,11 +184,11 @@ def alone(words: int) -> str:
 
 
 N, BIG, FEW = 1024, 8192, 32
-LOAD = expect("%c0", 4 * N, 1) + bulk_load(N)
+LOAD = expect("%c0", 4 * N, 1) + bring(N)
 SEEN = wait("%c0", "%parity", 1)
 FAR = "%found = memref.load %far[%v] : memref<?xi32>"
 AWAY = f"%found = memref.load %away[%u] : memref<{N}xi32, 7 : i64>"
-PEER = f'%away = "phobos.peer"(%own, %other) : (memref<{N}xi32, S>, index) -> memref<{N}xi32, 7 : i64>\n'
+PEER = peer("away", "own", N, "%other")
 ONE_PLACE = f"%same = arith.muli %b, %c{N} : index\n"
 SAME = "%s = arith.addi %u, %same : index\n  %found = memref.load %far[%s] : memref<?xi32>"
 PALS = (
@@ -199,7 +196,7 @@ PALS = (
     f"%m = arith.muli %m1, %c{N} : index\n"
 )
 """The number of the other CTA's first word in this round."""
-STORE = bulk_store(N) + COMMIT + WAIT_ALL
+STORE = put(N) + COMMIT + WAIT_ALL
 NAMED = (
     f"%count = arith.constant {THREADS} : i32\n"
     + op("nvvm.barrier", "%one, %count", "i32, i32", (1, 1, 0))
@@ -229,7 +226,7 @@ EXPERIMENTS = {
     "expect_tx": Experiment(
         "a bulk load whose bytes are not expected by the phase that threads wait for, then they read",
         (expect("%c0", 4 * N, 1), expect("%c0", 0, 1)),
-        fill(N, "%minus") + FENCE + BARRIER + when("%first", CUT + bulk_load(N))
+        fill(N, "%minus") + FENCE + BARRIER + when("%first", CUT + bring(N))
         + wait("%c0", "%even", 1) + check(N) + when("%first", CUT) + wait("%c0", "%odd", 1) + BARRIER,
         (expect("%c0", 0, 1), expect("%c0", 4 * N, 1)),
     ),
@@ -251,27 +248,27 @@ EXPERIMENTS = {
     "proxy fence of global memory": Experiment(
         "threads write global memory, a bulk load reads it",
         (FENCE_GLOBAL,),
-        FAR_FILL + CUT + BARRIER + when("%first", expect("%c0", 4 * N, 1) + bulk_load(N, "far"))
+        FAR_FILL + CUT + BARRIER + when("%first", expect("%c0", 4 * N, 1) + bring(N, "far"))
         + SEEN + check(N) + BARRIER,
     ),
     "wait_group.read": Experiment(
         "a bulk store, then threads write anew what it reads",
         (WAIT_READ,),
-        fill(BIG) + FENCE + BARRIER + when("%first", bulk_store(BIG) + COMMIT + CUT) + BARRIER
+        fill(BIG) + FENCE + BARRIER + when("%first", put(BIG) + COMMIT + CUT) + BARRIER
         + fill(BIG, "%minus") + when("%first", WAIT_ALL) + BARRIER + check(BIG, FAR) + BARRIER,
         words=BIG,
     ),
     "commit_group": Experiment(
         "the same, with the wait, but the store belongs to no group yet",
         (COMMIT,),
-        fill(BIG) + FENCE + BARRIER + when("%first", bulk_store(BIG) + CUT + WAIT_READ) + BARRIER
+        fill(BIG) + FENCE + BARRIER + when("%first", put(BIG) + CUT + WAIT_READ) + BARRIER
         + fill(BIG, "%minus") + when("%first", COMMIT + WAIT_ALL) + BARRIER + check(BIG, FAR) + BARRIER,
         words=BIG,
     ),
     "wait_group": Experiment(
         "a bulk store, then threads read what it writes, when only its reads were waited for",
         (WAIT_ALL,),
-        fill(BIG) + FENCE + BARRIER + when("%first", bulk_store(BIG) + COMMIT + CUT) + BARRIER
+        fill(BIG) + FENCE + BARRIER + when("%first", put(BIG) + COMMIT + CUT) + BARRIER
         + check(BIG, FAR) + when("%first", WAIT_ALL) + BARRIER,
         (WAIT_READ,),
         words=BIG,
@@ -321,7 +318,7 @@ EXPERIMENTS = {
     "proxy fence of one thread": Experiment(
         "a thread writes a little shared memory, its bulk store reads it at once",
         (FENCE,),
-        when("%first", alone(FEW) + CUT + bulk_store(FEW) + COMMIT + WAIT_ALL) + BARRIER
+        when("%first", alone(FEW) + CUT + put(FEW) + COMMIT + WAIT_ALL) + BARRIER
         + check(FEW, FAR),
         words=FEW,
     ),
@@ -331,7 +328,7 @@ EXPERIMENTS = {
         fill(BIG) + FENCE + BARRIER
         + when(
             "%first",
-            bulk_store(BIG) + COMMIT + CUT + expect("%c0", 4 * BIG, 1) + bulk_load(BIG, "far")
+            put(BIG) + COMMIT + CUT + expect("%c0", 4 * BIG, 1) + bring(BIG, "far")
         )
         + SEEN + check(BIG) + when("%first", WAIT_ALL) + BARRIER,
         (WAIT_READ,),
@@ -340,14 +337,14 @@ EXPERIMENTS = {
     "wait_group, one place": Experiment(
         "bulk stores to the same place in every round, which threads have read in the round before",
         (WAIT_ALL,),
-        ONE_PLACE + fill(N) + FENCE + BARRIER + when("%first", bulk_store(N, "%same") + COMMIT + CUT)
+        ONE_PLACE + fill(N) + FENCE + BARRIER + when("%first", put(N, "%same") + COMMIT + CUT)
         + BARRIER + check(N, SAME) + BARRIER + when("%first", WAIT_ALL) + BARRIER,
         (WAIT_READ,),
     ),
     "wait_group.read at the end": Experiment(
         "a thread ends while its bulk store may still read the CTA's shared memory",
         (WAIT_READ,),
-        fill(BIG) + FENCE + BARRIER + when("%first", bulk_store(BIG) + COMMIT + CUT)
+        fill(BIG) + FENCE + BARRIER + when("%first", put(BIG) + COMMIT + CUT)
         + "%e1 = arith.addi %e0, %zero : i32\n",
         words=BIG,
         rounds=1,
@@ -357,7 +354,7 @@ EXPERIMENTS = {
         "threads read what a bulk load brought and arrive at a memory barrier, then the next begins",
         (wait("%c1", "%free", 2),),
         "%free = arith.cmpi eq, %half, %c0 : index\n"
-        + when("%first", CUT + expect("%c0", 4 * N, 2) + bulk_load(N, number=2))
+        + when("%first", CUT + expect("%c0", 4 * N, 2) + bring(N, number=2))
         + wait("%c0", "%parity", 2) + LATER + check(N, skew="%skew") + arrive("%c1", 2, "k"),
         counts=(1, THREADS),
     ),

@@ -11,9 +11,7 @@ import numpy as np
 
 from phobos_nb.contract import TensorMap
 from tests.async_text import (
-    FIRST,
-    PARITY,
-    TICKS,
+    START,
     Kernel,
     arrive,
     expect,
@@ -36,7 +34,7 @@ NUMBER = 2 * STAGES
 def gemm(depth: int, seed: int = 0) -> Kernel:
     """C = A @ B for random A [128, depth], B [depth, 128] in f16, C in f32."""
     body = (
-        PARITY + TICKS + FIRST
+        START
         + f"%none = arith.constant dense<0.0> : {SUMS}\n"
         + init([1] * STAGES + [2] * STAGES)
         + "%producer = arith.cmpi ult, %t, %c128 : index\n"

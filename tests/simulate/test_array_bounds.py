@@ -12,7 +12,7 @@ import phobos_nb as ph
 from phobos_nb.compilation.shared_names import with_shared_names
 from phobos_nb.ir.dialects.nvgpu import DeviceAsyncCopyOp
 from phobos_nb.simulate.launch import simulate
-from tests.async_text import FIRST, PARITY, TICKS, expect, init, kernel, op, shared_view, wait, when
+from tests.async_text import START, bulk_load, expect, init, kernel, op, shared_view, wait, when
 from tests.simulate.small_programs import Small
 
 BESIDE = """
@@ -170,15 +170,11 @@ COPIED = [("src", "i32", (256,), False), ("out", "i32", (256,), True)]
 
 def bulk(bytes_, text=""):
     """A bulk copy to the first of two arrays of 64 words, and one of them out again."""
-    types = "memref<64xi32, S>, index, memref<?xi32>, index, index, G<1>, index"
-    operands = f"%s, %c0, %src, %c0, %c{bytes_}, %bar, %c0"
-    load = op("phobos.bulk.load", operands, types, (1, 1, 1, 1, 1, 1, 1, 0, 0)) + "\n"
+    load = bulk_load("%s", 64, "%src", "%c0", f"%c{bytes_}", "%c0", 1)
     views = shared_view("s", "%c0", [64], "i32", 1024) + shared_view("u", "%c256", [64], "i32", 1024)
     body = views + init([1]) + when("%first", expect("%c0", bytes_, 1) + load)
     arguments = {"src": np.arange(256, dtype=np.int32), "out": np.zeros(256, np.int32)}
-    made = kernel(
-        PARITY + TICKS + FIRST + body + text, COPIED, threads=32, shared=1024, arguments=arguments
-    )
+    made = kernel(START + body + text, COPIED, threads=32, shared=1024, arguments=arguments)
     return made.run()
 
 

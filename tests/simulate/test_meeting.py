@@ -7,10 +7,9 @@ from tests.async_text import (
     BARRIER,
     FENCE,
     FENCE_INIT,
-    FIRST,
-    PARITY,
-    TICKS,
+    START,
     arrive,
+    bulk_load,
     expect,
     init,
     kernel,
@@ -28,9 +27,7 @@ def run(body, *, seed=0, ctas=None, **options):
     """Simulate a body over 256 words in and out."""
     arguments = {"src": np.arange(256, dtype=np.int32), "out": np.zeros(256, np.int32)}
     options = {"shared": 1024, "threads": 128, **options}
-    return kernel(PARITY + TICKS + FIRST + body, OUT, arguments=arguments, **options).run(
-        seed=seed, ctas=ctas
-    )
+    return kernel(START + body, OUT, arguments=arguments, **options).run(seed=seed, ctas=ctas)
 
 
 def faults(result):
@@ -40,9 +37,7 @@ def faults(result):
 
 def load(bytes_="%c512", number=1):
     """A bulk copy of bytes to the start of shared memory, counted by barrier 0."""
-    types = f"memref<128xi32, S>, index, memref<?xi32>, index, index, G<{number}>, index"
-    operands = f"%s, %c0, %src, %c0, {bytes_}, %bar, %c0"
-    return op("phobos.bulk.load", operands, types, (1, 1, 1, 1, 1, 1, 1, 0, 0)) + "\n"
+    return bulk_load("%s", 128, "%src", "%c0", bytes_, "%c0", number)
 
 
 S = shared_view("s", "%c0", [128], "i32", 1024)
@@ -108,7 +103,7 @@ def test_more_bytes_than_can_be_owed():
     body = body.replace("memref<1024xi8", f"memref<{4 * words}xi8").replace("<128xi32", f"<{words}xi32")
     tensors = [("src", "i32", (words,), False), ("out", "i32", (256,), True)]
     arguments = {"src": np.zeros(words, np.int32), "out": np.zeros(256, np.int32)}
-    made = kernel(PARITY + TICKS + FIRST + body, tensors, shared=4 * words, arguments=arguments)
+    made = kernel(START + body, tensors, shared=4 * words, arguments=arguments)
     text = "brings memory barrier 0 more than 1048575 bytes that nothing expects"
     assert ("mbarrier", text) in faults(made.run())
 
