@@ -15,6 +15,7 @@ from phobos_nb.options import CompileOptions
 from phobos_nb.simulate.launch import simulate
 from phobos_nb.target import get
 from tests.examples_cases import CASES
+from tests.gpu.source_page import source_pages, without_quotes
 
 
 def taken(**arguments):
@@ -140,3 +141,32 @@ def test_without_ncu_the_error_says_what_to_install(monkeypatch, tmp_path):
     with pytest.raises(PhobosError) as caught:
         ncu.find_ncu()
     assert [d.code for d in caught.value.diagnostics] == ["PH608"]
+
+
+LINES = (
+    '"@p cp.async.ca.shared.global [%0], [%1], %2; }"',
+    ':: "r"(shared_address(d)), "l"(s), "n"(B), "r"((int)go) : "memory");',
+    'print("x","y", ",");',
+)
+HEADER = '"Line No","Source","Address","Source","# Samples","Instructions Executed","Access Size"'
+
+
+@pytest.mark.parametrize("quote", ['"', '""'], ids=["as ncu prints it", "doubled"])
+def test_lines_with_quotes_are_read_from_nsights_page(quote):
+    """Text and counts of lines that hold quotes, and what looks like the end of a cell."""
+    shown = ['"File Path","/there/gemm.cu"', '"Function Name","gemm",', HEADER]
+    for number, line in enumerate(LINES, 1):
+        text = line.replace('"', quote)
+        shown.append(f'"{number}","{text}","-","-","3","{100 * number}",""')
+        shown.append(f'"","","0x7efc2f7ce60{number}","      LDGSTS.E [R3], [R4.64]","3","4096","64"')
+    shown += ['"File Path","/there/gemm.ph"', '"Function Name","gemm",', HEADER]
+    shown += ['"25","acc += dot(a, b)","-","-","7","99328",""']
+    pages = source_pages("\n".join(shown) + "\n")
+    assert list(pages) == ["/there/gemm.cu", "/there/gemm.ph"]
+    assert pages["/there/gemm.ph"] == {25: ("acc += dot(a, b)", 99328)}
+    helpers = pages["/there/gemm.cu"]
+    for number, line in enumerate(LINES, 1):
+        text, executed = helpers.pop(number)
+        assert executed == 100 * number
+        assert without_quotes(text) == without_quotes(line)
+    assert not helpers
