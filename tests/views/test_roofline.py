@@ -25,12 +25,7 @@ from phobos_nb.views.roofline_roofs import DRAM, FMA, SHARED, TENSOR, Roofs, amo
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GEMM = ph.load(EXAMPLES / "gemm_fp32.ph", chip="sm_90a").gemm
 TILES = {"TILE_M": 64, "TILE_N": 32, "TILE_K": 8}
-
-
-@pytest.fixture(autouse=True)
-def made_arrays_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine without a GPU; tests/gpu looks at the other case."""
-    monkeypatch.setattr("phobos_nb.cuda.driver.native_chip", lambda: None)
+pytestmark = pytest.mark.usefixtures("made_arrays_on_the_cpu")
 
 
 def roofs() -> Roofs:
