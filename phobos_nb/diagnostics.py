@@ -83,11 +83,24 @@ class PhobosError(Exception):
         more = len(self.diagnostics) - SHOWN
         return [f"and {more} more"] if more > 0 else []
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors come back whole from other processes, whatever the constructor of their kind takes."""
+        return _restored, (type(self), self.args, self.__dict__.copy())
+
     def _render_traceback_(self) -> list[str]:
         """What IPython shows: the frames of the user's own code and the message."""
         from phobos_nb.colored import shown_error
 
         return shown_error(self)
+
+
+def _restored(
+    kind: type[PhobosError], args: tuple[object, ...], fields: dict[str, object]
+) -> PhobosError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 class Stop(Exception):
