@@ -14,6 +14,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import SSAValue
 
+from phobos_nb.ir.bounds import Limit
 from phobos_nb.ir.dialects import tile
 from phobos_nb.lower import staged
 from phobos_nb.lower.coefficient import coefficient
@@ -178,7 +179,9 @@ class AsyncCopy:
         if self._flat:
             at = sum(o * s for o, s in zip(offsets, self._row, strict=True))
             places = [b.addi(stage, b.index(at))]
-        b.copy_async(self._view, places, pointer, run.address, box.width, count)
+        copy = b.copy_async(self._view, places, pointer, run.address, box.width, count)
+        if count is not None:
+            (run.limit or Limit(count)).mark(copy)
 
 
 class RegisterCopy:

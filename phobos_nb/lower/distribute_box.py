@@ -10,12 +10,14 @@ import itertools
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.builtin import IntegerAttr, VectorType
 from xdsl.ir import Attribute, SSAValue
 
+from phobos_nb.ir.bounds import SLICED, Limit, mark_tile_end
 from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower.layout_types import byte_width
 from phobos_nb.lower.layouts import Layout
 from phobos_nb.lower.thread_builder import ThreadBuilder
@@ -32,12 +34,14 @@ class Run:
     """One access: the first slot per axis, its element address, and what must hold for it.
 
     condition: None where always inside. count: how many of the run's elements are inside, None for all.
+    limit: where the elements end that `count` counts.
     """
 
     slot: tuple[int, ...]
     address: SSAValue
     condition: SSAValue | None
     count: SSAValue | None
+    limit: Limit | None = None
 
 
 class Box:
@@ -69,12 +73,12 @@ class Box:
             if not self._needs[axis]:
                 continue
             if axis not in self._op.sliced:
-                found = self._state.both(found, self._inside(axis, self._op_index(axis)))
+                found = self._state.both(found, self._inside(axis))
                 continue
             own = self._op.sliced.index(axis)
             first = b.addi(self._op_index(axis), self._state.coordinate(self.layout.axes[own]))
             last = b.addi(first, b.index(self.layout.axes[own].offsets[-1]))
-            limit = self._limit(axis, own)
+            limit = self._limit(axis, own).value
             inside = b.andi(b.cmpi("sge", first, b.index(0)), b.cmpi("slt", last, limit))
             found = self._state.both(found, inside)
         return found
@@ -89,7 +93,7 @@ class Box:
         """The accesses in slot order, all under `condition` as well; addresses count from `base`."""
         for axis in range(len(self._op.indices)):
             if axis not in self._op.sliced and self._needs[axis]:
-                condition = self._state.both(condition, self._inside(axis, self._op_index(axis)))
+                condition = self._state.both(condition, self._inside(axis))
         outer = [self._slots(axis, 1) for axis in range(len(self.layout.axes) - 1)]
         inner = self._slots(len(self.layout.axes) - 1, self.width)
         base = self.base_address() if base is None else base
@@ -104,6 +108,7 @@ class Box:
                     self._state.b.addi(row_address, slot.address),
                     self._state.both(row_condition, slot.condition),
                     slot.count,
+                    slot.limit,
                 )
 
     def _op_index(self, axis: int) -> SSAValue:
@@ -157,33 +162,43 @@ class Box:
             if limit is not None:
                 place = b.addi(first, offset)
                 if width == 1:
-                    condition = b.cmpi("ult", place, limit)
+                    condition = self._state.inside(place, limit)
                 else:
-                    count = b.subi(limit, place)
-            found.append(Run((slot,), address, condition, count))
+                    count = b.subi(limit.value, place)
+            found.append(Run((slot,), address, condition, count, limit))
         return found
 
-    def _inside(self, axis: int, place: SSAValue) -> SSAValue:
-        """0 <= place < extent in one unsigned comparison."""
-        return self._state.b.cmpi("ult", place, self.tensor.extents[axis])
+    def _inside(self, axis: int) -> SSAValue:
+        """Whether the position on an axis that is not sliced is inside."""
+        return self._state.inside(self._op_index(axis), Limit(self.tensor.extents[axis]))
 
-    def _limit(self, axis: int, own: int) -> SSAValue:
+    def _limit(self, axis: int, own: int) -> Limit:
         """The end of the box on an axis: of the tensor, of the author's `until`, of the tile."""
-        b = self._state.b
-        ends: list[SSAValue] = []
-        if self._op.masked[axis]:
-            ends.append(self.tensor.extents[axis])
+        b, extent = self._state.b, self.tensor.extents[axis]
         stops = dict(zip(self._op.stop_axes.get_values(), self._op.stops, strict=True))
-        if axis in stops:
-            ends.append(self._state.get(stops[axis]))
+        ends = [extent] if self._op.masked[axis] else []
+        ends += [self._state.get(stops[axis])] if axis in stops else []
+        tile_end = None
         if self.layout.overhangs(own):
-            length = self._state.b.index(self.layout.shape[own])
-            ends.append(b.addi(self._op_index(axis), length))
-        limit = ends[0]
-        for end in ends[1:]:
-            limit = b.minsi(limit, end)
-        known = len(ends) == 1 and ends[0] is self.tensor.extents[axis]
-        return limit if known else b.maxsi(limit, self._state.b.index(0))
+            tile_end = b.addi(self._op_index(axis), b.index(self.layout.shape[own]))
+        least = reduce(b.minsi, [*ends, *([] if tile_end is None else [tile_end])])
+        only_extent = least is extent and len(ends) == 1
+        limit = least if only_extent else b.maxsi(least, b.index(0))
+        beyond = _beyond(least, limit, tile_end) if ends else 0
+        return Limit(limit, beyond, self._sliced(axis))
+
+    def _sliced(self, axis: int) -> bool:
+        """Whether the access is of several of the author's slices on an axis."""
+        along = self._op.attributes.get(SLICED)
+        return isinstance(along, IntegerAttr) and along.value.data == axis
+
+
+def _beyond(least: SSAValue, limit: SSAValue, tile_end: SSAValue | None) -> int | None:
+    """Elements of the tile past a known limit; where it is computed, its end is marked instead."""
+    if tile_end is None or mark_tile_end(least, tile_end):
+        return None
+    last, known = constant_value(tile_end), constant_value(limit)
+    return None if last is None or known is None else int(last) - int(known)
 
 
 def distribute_load(state: ThreadState, op: tile.LoadOp) -> None:
@@ -233,7 +248,7 @@ def _load_run(state: ThreadState, box: Box, run: Run, filler: SSAValue) -> SSAVa
     def access() -> SSAValue:
         if run.count is None:
             return b.vector_load(box.tensor.base, [run.address], type_, box.alignment)
-        mask = b.create_mask(run.count, box.width)
+        mask = _mask(b, run, box.width)
         return b.maskedload(box.tensor.base, [run.address], mask, filler, box.alignment)
 
     return b.choose(run.condition, access, lambda: filler)
@@ -257,5 +272,13 @@ def _store_run(b: ThreadBuilder, box: Box, run: Run, value: SSAValue) -> None:
     if run.count is None:
         b.vector_store(part, box.tensor.base, [run.address], box.alignment)
     else:
-        mask = b.create_mask(run.count, box.width)
+        mask = _mask(b, run, box.width)
         b.maskedstore(part, box.tensor.base, [run.address], mask, box.alignment)
+
+
+def _mask(b: ThreadBuilder, run: Run, width: int) -> SSAValue:
+    assert run.count is not None
+    assert run.limit is not None
+    mask = b.create_mask(run.count, width)
+    run.limit.mark(mask)
+    return mask

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from phobos_nb.ir.atomic_kinds import atomic_kind
+from phobos_nb.ir.bounds import Limit
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.memref import GenericAtomicRMWOp
 from phobos_nb.ir.dialects.shapes import element_of, is_float
@@ -25,7 +26,7 @@ def _inside(
     condition: SSAValue | None = None
     for index, extent, check in zip(indices, tensor.extents, masked, strict=True):
         if check:
-            condition = state.both(condition, state.b.cmpi("ult", index, extent))
+            condition = state.both(condition, state.inside(index, Limit(extent)))
     return condition
 
 

@@ -19,10 +19,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import TensorType, UnitAttr, f32, f64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, f32, f64, i64
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
 
+from phobos_nb.ir.bounds import SLICED, SLICES
 from phobos_nb.ir.builder import Builder
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.shapes import is_float
@@ -154,6 +155,7 @@ class _Rewrite:
         inits = [b.constant(0, self._parts_type(d)) for d in dots]
         made = b.for_(loop.lb, loop.ub, step, inits)
         made.attributes[SUMMED] = UnitAttr()
+        made.attributes[SLICES] = IntegerAttr(self._slices, i64)
         with b.inside(made.body.block):
             self._body(made, dots)
         for dot, parts, start, old in zip(dots, made.results, loop.iter_args, loop.results, strict=True):
@@ -244,6 +246,8 @@ class _Rewrite:
         )
         made.mask = flags(masked)
         made.attributes[AT_ONCE] = UnitAttr()
+        if wide:
+            made.attributes[SLICED] = IntegerAttr(along, i64)
         value = self._b.value(made)
         value.name_hint = op.result.name_hint
         return value

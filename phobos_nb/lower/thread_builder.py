@@ -124,10 +124,10 @@ class ThreadBuilder(Builder):
         offset: SSAValue,
         width: int,
         count: SSAValue | None,
-    ) -> None:
+    ) -> SSAValue:
         """Start a copy of `width` elements to shared memory; past the first `count` they are zero."""
         bypass = width * byte_width(element_of(source.type)) == 16
-        self.insert(
+        return self.value(
             nvgpu.DeviceAsyncCopyOp(
                 target, places, source, [offset], width, src_elements=count, bypass_l1=bypass
             )

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from phobos_nb.contract import Dim, Variant
+from phobos_nb.ir.bounds import Limit
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
 from phobos_nb.lower import staged
 from phobos_nb.lower.chunks import Chunk
@@ -168,6 +169,12 @@ class ThreadState:
                 )
                 self._views[key] = b.view(self.memory, shift, type_, maker.byte_offset)
         return self._views[key]
+
+    def inside(self, place: SSAValue, limit: Limit) -> SSAValue:
+        """0 <= place < limit, in one unsigned comparison."""
+        found = self.b.cmpi("ult", place, limit.value)
+        limit.mark(found)
+        return found
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """The conjunction of two conditions, where None always holds."""

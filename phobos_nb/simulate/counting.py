@@ -32,8 +32,16 @@ def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
     record.executions += s.warps
     record.elements += moved
     record.bytes += moved * size
-    record.masked += (s.count if s.mask is None else int(s.mask.sum())) * site.elements - moved
+    record.masked += _named(s, site) - moved
     _count_chunks(counts, s, site, ref, where)
+
+
+def _named(s: Strand, site: Site) -> int:
+    """Elements that the active lanes name, be they inside the tensor or past the end."""
+    if site.named is None:
+        return (s.count if s.mask is None else int(s.mask.sum())) * site.elements
+    named = site.named.of(s)
+    return int(named.sum() if s.mask is None else named[s.mask].sum())
 
 
 def mark_spread(m: Machine, site: Site, ref: Ref) -> None:

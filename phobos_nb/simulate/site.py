@@ -9,17 +9,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from phobos_nb.simulate.banks import AccessKind
+from phobos_nb.simulate.strand import Strand
 from phobos_nb.simulate.values import Bools, Ints, Value
+
+
+class Named(Protocol):
+    """Tells how many elements each lane names."""
+
+    def of(self, s: Strand) -> Ints:
+        """The number per lane, active or not."""
+        ...
 
 
 @dataclass(frozen=True)
 class Site:
     """One memory operation: what it moves per lane. `alignment` is in elements, 1 for none.
 
-    copied: it is the source of an asynchronous copy.
+    copied: it is the source of an asynchronous copy. named: which of its elements it names, those past
+    the end included; None for all.
 
     Generated code moves `chunk` elements at a time: the largest power of two that the alignment, 16
     bytes and the number of elements allow.
@@ -30,6 +40,7 @@ class Site:
     shape: tuple[int, ...]
     alignment: int = 1
     copied: bool = False
+    named: Named | None = None
 
     @property
     def elements(self) -> int:

@@ -177,10 +177,10 @@ def test_sectors_of_wide_copies(make, shift, copied, loaded):
 
 
 def test_masked_scalars(make):
-    """A scalar access under a condition counts the lanes that it leaves out."""
+    """A scalar access under a condition counts the lanes that it leaves out, if it asks for an end."""
     k = make(
         """
-  %p = arith.cmpi ult, %t, %na : index
+  %p = arith.cmpi ult, %t, %na {phobos.end} : index
   %zero = arith.constant 0.0 : f32
   %x = scf.if %p -> (f32) {
     %y = memref.load %a[%t] : memref<?xf32>

@@ -21,6 +21,7 @@ from phobos_nb.simulate.ops.bulk import BULK_ROWS
 from phobos_nb.simulate.ops.extents import indices_of, reach
 from phobos_nb.simulate.ops.matrix import MATRIX_ROWS, whole
 from phobos_nb.simulate.ops.mbarrier import MBARRIER_ROWS
+from phobos_nb.simulate.ops.named import copied_elements
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Located, Site
 from phobos_nb.simulate.strand import WARP, Strand
@@ -35,7 +36,7 @@ def _copy(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, DeviceAsyncCopyOp)
     n = op.dst_elements.value.data
     d.touch(op.dst.type)
-    source = Site(d.op, "load", (n,), n, copied=True)
+    source = Site(d.op, "load", (n,), n, copied=True, named=copied_elements(d, op))
     target = Site(d.op, "async", (n,), n)
     dst, dst_indices = d.slot(op.dst), indices_of(d, op.dst, op.dst_indices, (n,))
     src, src_indices = d.slot(op.src), indices_of(d, op.src, op.src_indices, (n,))

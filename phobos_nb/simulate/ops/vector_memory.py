@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
@@ -12,6 +14,7 @@ from phobos_nb.simulate.banks import AccessKind
 from phobos_nb.simulate.machine import Machine
 from phobos_nb.simulate.ops.common import static_shape
 from phobos_nb.simulate.ops.extents import indices_of, reach
+from phobos_nb.simulate.ops.named import masked_elements
 from phobos_nb.simulate.program import Decoder, Row, Step, element_dtype
 from phobos_nb.simulate.site import Site
 from phobos_nb.simulate.strand import Strand
@@ -25,6 +28,10 @@ def _site(
     aligned = 1 if alignment is None else max(1, alignment.value.data // size)
     d.touch(base.type)
     return Site(d.op, kind, static_shape(vector.type), aligned)
+
+
+def _masked_site(d: Decoder, site: Site, mask: SSAValue) -> Site:
+    return replace(site, named=masked_elements(d, mask, site.elements))
 
 
 def element_grid(ref: Ref, shape: tuple[int, ...]) -> Ints:
@@ -85,7 +92,7 @@ def _live(mask: Bools, s: Strand) -> Bools | None:
 
 def _masked_load(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, MaskedLoadOp)
-    site = _site(d, "load", op.base, op.result, op.alignment)
+    site = _masked_site(d, _site(d, "load", op.base, op.result, op.alignment), op.mask)
     base, r = d.slot(op.base), d.slot(op.result)
     mask, other = d.slot(op.mask), d.slot(op.pass_thru)
     indices = indices_of(d, op.base, op.indices, site.shape)
@@ -103,7 +110,7 @@ def _masked_load(d: Decoder, op: Operation) -> Step:
 
 def _masked_store(d: Decoder, op: Operation) -> Step:
     assert isinstance(op, MaskedStoreOp)
-    site = _site(d, "store", op.base, op.value, op.alignment)
+    site = _masked_site(d, _site(d, "store", op.base, op.value, op.alignment), op.mask)
     value, base = d.slot(op.value), d.slot(op.base)
     mask = d.slot(op.mask)
     indices = indices_of(d, op.base, op.indices, site.shape)
