@@ -32,16 +32,14 @@ def write(notebook: nbformat.NotebookNode, path: Path = REPORT) -> None:
     exporter = HTMLExporter(template_name="lab", mathjax_url="", require_js_url="", jquery_url="")
     page, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": "phobos_nb: GEMM"}})
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page.replace("</head>", f"{dark(exporter)}</head>", 1), "utf-8")
+    path.write_text(page.replace("</head>", f"<style>{dark(exporter)}</style></head>", 1), "utf-8")
 
 
 def dark(exporter: HTMLExporter) -> str:
-    """JupyterLab's dark theme for whoever's system is dark; the views follow the theme's variables."""
+    """JupyterLab's dark theme where the system is dark; the views follow it by its variables."""
     environment = exporter.environment
     theme, _, _ = environment.loader.get_source(environment, "static/theme-dark.css")
-    return (
-        f"<style>:root{{color-scheme:light dark}}\n@media (prefers-color-scheme:dark){{{theme}}}</style>"
-    )
+    return f":root{{color-scheme:light dark}}\n@media (prefers-color-scheme:dark){{{theme}}}"
 
 
 def main() -> int:

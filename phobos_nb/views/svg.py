@@ -20,8 +20,16 @@ class Palette:
     muted: str
     fills: tuple[str, ...]
 
+    @property
+    def colors(self) -> tuple[str, ...]:
+        """All of them, in one order for every palette."""
+        return (self.background, self.ink, self.muted, *self.fills)
+
 
 ALONE = Palette("#ffffff", "#1f2328", "#59636e", ("#cfe3ff", "#ffe3c2", "#d5f0d5", "#ecd9fb"))
+DARK = Palette("#111418", "#e6e8eb", "#9aa4ae", ("#6aa5f540", "#f0a24a48", "#5dbb6348", "#b581e248"))
+"""What those of `ALONE` become where the system is dark and the viewer knows styles."""
+
 PAGE = Palette("none", "var(--ph-ink)", "var(--ph-muted)", tuple(f"var(--ph-fill{i})" for i in range(4)))
 
 
@@ -43,11 +51,22 @@ def ruler(memory: SharedMemory, palette: Palette = ALONE) -> str:
         _axis(memory, MARGIN + ROW * len(rows), palette),
     ]
     title = f"<title>Shared memory: {escape(memory.headline)}</title>"
+    styles = f"<style>{_in_the_dark()}</style>" if palette is ALONE else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" font-family="ui-monospace, Menlo, Consolas, monospace" '
-        f'font-size="11">{title}{"".join(parts)}</svg>'
+        f'font-size="11" class="ph-ruler">{title}{styles}{"".join(parts)}</svg>'
     )
+
+
+def _in_the_dark() -> str:
+    """Rules that put dark colours for the literal ones, which viewers without style sheets keep."""
+    rules = (
+        f".ph-ruler [{what}='{old}']{{{what}:{new}}}"
+        for old, new in zip(ALONE.colors, DARK.colors, strict=True)
+        for what in (("fill", "stroke") if old in (ALONE.ink, ALONE.muted) else ("fill",))
+    )
+    return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"
 
 
 def _family(buffer: Buffer) -> str:
