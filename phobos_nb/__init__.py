@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from phobos_nb.compilation.module import compile as compile
     from phobos_nb.compilation.module import load as load
     from phobos_nb.diagnostics import PhobosError as PhobosError
+    from phobos_nb.diagnostics import PhobosWarning as PhobosWarning
     from phobos_nb.magic import load_ipython_extension as load_ipython_extension
     from phobos_nb.tune.autotune import autotune as autotune
     from phobos_nb.tune.live import autotune_live as autotune_live
@@ -39,6 +40,7 @@ _HOMES = {
     "Kernel": "phobos_nb.compilation.kernel",
     "Module": "phobos_nb.compilation.module",
     "PhobosError": "phobos_nb.diagnostics",
+    "PhobosWarning": "phobos_nb.diagnostics",
     "ShapesWidget": "phobos_nb.views.shapes_widget",
     "ShapesTuning": "phobos_nb.tune.shapes_result",
     "Roofline": "phobos_nb.views.roofline_of",
@@ -61,6 +63,7 @@ __all__ = [
     "Kernel",
     "Module",
     "PhobosError",
+    "PhobosWarning",
     "Roofline",
     "ShapesTuning",
     "ShapesWidget",

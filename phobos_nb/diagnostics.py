@@ -94,6 +94,10 @@ class PhobosError(Exception):
         return shown_error(self)
 
 
+class PhobosWarning(UserWarning):
+    """What a text's author should look at: Python's form of a diagnostic that is a warning."""
+
+
 def _restored(
     kind: type[PhobosError], args: tuple[object, ...], fields: dict[str, object]
 ) -> PhobosError:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.kernel import Kernel
-from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.diagnostics import Diagnostic, PhobosError, PhobosWarning, Severity
 from phobos_nb.language.suggest import did_you_mean
 from phobos_nb.language.tree import Program
 from phobos_nb.options import CompileOptions, Setting, split_settings
@@ -101,9 +101,13 @@ def without_kernel(module: Module) -> str:
 
 
 def _told(module: Module) -> Module:
-    """The module, with a warning to the caller's caller where it has no kernel."""
-    if said := without_kernel(module):
-        warnings.warn(f"{module.source.shown_name}: {said}", stacklevel=3)
+    """The module, with Python warnings to the caller's caller: its kernels', or that it has none."""
+    found = [d for k in module.kernels.values() for d in k.typed(k.options.constants).findings]
+    said = [d.render(module.source) for d in found if d.severity is Severity.WARNING]
+    if without := without_kernel(module):
+        said.append(f"{module.source.shown_name}: {without}")
+    for text in dict.fromkeys(said):
+        warnings.warn(text, PhobosWarning, stacklevel=3)
     return module
 
 

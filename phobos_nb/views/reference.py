@@ -82,7 +82,11 @@ def attributes_page() -> str:
 
 def diagnostics_page() -> str:
     """Every code: title, meaning, wrong and mended."""
-    about = f"Examples of a few lines are the body of `{BODY}`."
+    about = (
+        "Errors raise `PhobosError`. Warnings stand above a cell's output; from Python `compile` and "
+        "`load` give them as `PhobosWarning`, commands print them to standard error. Examples of a few "
+        f"lines are the body of `{BODY}`."
+    )
     lines = [*_head("Diagnostics", about)]
     for chapter, codes in groupby(CODES, key=lambda c: c[:3]):
         lines += [f"## {CHAPTERS[chapter]}", ""]

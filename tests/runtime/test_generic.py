@@ -117,10 +117,11 @@ def test_what_is_no_array_meets_the_check_of_arguments() -> None:
         ({"T": "f17"}, "PH405", "`T` is a dtype, found f17"),
         ({"TILE": "f32"}, "PH404", "no dtype parameter `TILE`"),
         ({"T": 3}, "PH404", "no constant `T`"),
+        ({"target": "sm_75"}, "PH404", 'a GPU is chosen by `chip="sm_75"`'),
     ],
 )
 def test_values_of_the_wrong_kind_are_refused(settings, code: str, text: str) -> None:
-    """An unknown dtype, a dtype for a number, a number for a dtype."""
+    """An unknown dtype, a dtype for a number, a number for a dtype, a GPU by a wrong name."""
     with pytest.raises(PhobosError, match=text) as error:
         kernel().specialize(**settings)
     assert codes(error) == [code]

@@ -187,8 +187,15 @@ def _report_strays(
     kernel: KernelNode, given: Mapping[str, object], known: set[str], diagnostics: Diagnostics
 ) -> None:
     """PH404 for dtypes given to names that are no dtype parameters."""
-    for name in given:
+    for name, value in given.items():
         if name not in known:
-            help = f"its dtype parameters: {', '.join(sorted(known))}" if known else ""
+            has = f"its dtype parameters: {', '.join(sorted(known))}" if known else "it has none"
+            help = _meant_chip(value) or did_you_mean(name, known) or has
             message = f"the kernel `{kernel.name}` has no dtype parameter `{name}`"
-            diagnostics.error("PH404", message, kernel.name_span, help=did_you_mean(name, known) or help)
+            diagnostics.error("PH404", message, kernel.name_span, help=help)
+
+
+def _meant_chip(value: object) -> str:
+    """What to write where a value is no dtype but the name of a GPU's architecture."""
+    named = isinstance(value, str) and value.startswith(("sm_", "compute_"))
+    return f'a GPU is chosen by `chip="{value}"`' if named else ""
