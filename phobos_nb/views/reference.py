@@ -114,7 +114,12 @@ def _block(title: str, text: str, language: str) -> Iterator[str]:
 
 
 def _head(title: str, about: str) -> Iterator[str]:
-    yield from (f"# {title}", "", f"{about} Written by `python -m phobos_nb.views.reference`.", "")
+    yield from (
+        f"# {title}",
+        "",
+        f"{about} Written by `python -m phobos_nb.views.reference docs/reference`.",
+        "",
+    )
 
 
 def _cell(text: str) -> str:
