@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from phobos_nb.arguments.array import ArrayDescription
 from phobos_nb.arguments.match import name_arguments, signature
-from phobos_nb.arguments.options import SIMULATION_OPTIONS
+from phobos_nb.arguments.options import take_options
 from phobos_nb.arguments.variant import choose_variant
 from phobos_nb.compilation import remembered, stages
 from phobos_nb.compilation.call import Describe, SolvedCall, describe_host, host_values, on_device, solve
@@ -150,37 +150,16 @@ class Kernel:
         of `phobos_nb.simulate.launch.simulate` (ctas, races, banks, trace, seed, stop_at_first, probe)
         are taken too, except those that are a parameter's name.
         """
-        options = self._simulation_options(named)
+        options = take_options(named, [p.name for p in self.parameters])
         if self._generic.open:
             kernel = self.for_call(arguments, named)
             return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
-        from phobos_nb.arguments.simulation import check_simulation
-        from phobos_nb.compilation.told import told
+        from phobos_nb.compilation.simulation import simulate_call
 
-        values = host_values(self._by_name(arguments, named))
-        dropped = self.options.drop_barrier if drop_barrier is None else drop_barrier
-        configuration = resolve(replace(self.options, drop_barrier=dropped))
-        call, compilation = self.compiled_call(values, describe_host, grid, configuration)
-        if has_asserts(compilation.typed.body):
-            compilation = self._compilation(replace(compilation.configuration, debug=True))
-        check_simulation(self.name, options, call.grid, {n: values[n].shape for n in call.arrays})
-        converted = {name: call.scalars.get(name, value) for name, value in values.items()}
-        modules = [x.thread_module for x in compilation.launches]
-        names = [partial(told, x.shared_memory, x.barriers, dropped) for x in compilation.launches]
-        return stages.simulate_plan(
-            modules, compilation.plan, converted, call.grid, named=names, **options
-        )
+        return simulate_call(self, self._by_name(arguments, named), grid, drop_barrier, options)
 
     def _by_name(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         return name_arguments(self.name, self.parameters, arguments, named, lambda: self.constant_names)
-
-    def _simulation_options(self, named: dict[str, Any]) -> dict[str, Any]:
-        """Take the simulator's options out of a call's named arguments."""
-        own = {p.name for p in self.parameters}
-        found = {n: named.pop(n) for n in SIMULATION_OPTIONS if n in named and n not in own}
-        if found.get("seed", 0) is None:
-            del found["seed"]
-        return found
 
     def compare(
         self,
@@ -203,7 +182,8 @@ class Kernel:
         """
         from phobos_nb.compilation.comparison import compare_call
 
-        options = {**self._simulation_options(named), "grid": grid, "drop_barrier": drop_barrier}
+        own = take_options(named, [p.name for p in self.parameters])
+        options = own | {"grid": grid, "drop_barrier": drop_barrier}
         kernel = self.for_call(arguments, named) if self._generic.open else self
         return compare_call(kernel, arguments, named, ref, tolerance, options)
 
@@ -229,11 +209,23 @@ class Kernel:
         return profile(self, values, grid, report, simulated)
 
     def compiled_call(
-        self, values: Mapping[str, Any], describe: Describe, grid: Any, configuration: Configuration
+        self,
+        values: Mapping[str, Any],
+        describe: Describe,
+        grid: Any,
+        configuration: Configuration,
+        *,
+        asserts: bool = False,
     ) -> tuple[SolvedCall, Compilation]:
-        """A call with its arguments by name, checked, and what is compiled for it."""
+        """A call with its arguments by name, checked, and what is compiled for it.
+
+        asserts: whether those of the kernel, where it has any, are compiled in with debug's checks.
+        """
         call = solve(self, values, describe, grid, configuration.target)
-        return call, self._compiled_for(call, configuration)
+        compilation = self._compiled_for(call, configuration)
+        if asserts and has_asserts(compilation.typed.body):
+            compilation = self._compilation(replace(compilation.configuration, debug=True))
+        return call, compilation
 
     def _host_call(self, values: Mapping[str, Any], grid: Any) -> Callable[[], None]:
         values = host_values(values)
