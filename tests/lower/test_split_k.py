@@ -74,3 +74,48 @@ def test_upstream_takes_both_launches():
     for launch in compiled.launches:
         launch.thread_module.verify()
         assert "gpu.func" in launch.thread_mlir
+
+
+TURNED = """
+@launch(128)
+kernel turned(A: tensor<f32>[M, K], B: tensor<f32>[K, N], C: tensor<f32>[N, M]) {
+  let i = ctx.block.x * 32
+  let j = ctx.block.y * 32
+  var acc: tile<f32>[32, 32] = 0.0
+  for k in range(0, K, 8) {
+    acc += dot(A[i :+ 32, k :+ 8], B[k :+ 8, j :+ 32])
+  }
+  C[j :+ 32, i :+ 32] = transpose(acc)
+}
+"""
+
+
+def test_each_launch_leaves_out_its_own_barrier_of_that_number():
+    """The product's launch and the one that turns the sums have a barrier 1 each: both are left out.
+
+    The races of each launch are told by its own barrier, and with all barriers there are none.
+    """
+    kernel = ph.compile(TURNED, chip="sm_80", SPLIT_K=2).turned
+    product, turn = (launch.barriers for launch in kernel.compile().launches)
+    assert [(b.number, b.line, b.kept) for b in (*product, *turn)] == [(1, 8, True), (1, 10, True)]
+    without = kernel.compile(drop_barrier=1)
+    assert [b.kept for launch in without.launches for b in launch.barriers] == [False, False]
+    a, b, _ = arrays(32, 32, 64)
+    assert kernel.simulate(a, b, np.zeros((32, 32), np.float32)).clean
+    races = kernel.simulate(a, b, np.zeros((32, 32), np.float32), drop_barrier=1).races
+    assert {race.second.line for race in races} == {8, 10}
+    for race in races:
+        own = product[0] if race.second.line == 8 else turn[0]
+        left_out = f"barrier 1 (before line {own.line}), left out with drop_barrier=1"
+        assert race.help == f"this is what {left_out}, is for: {own.reason}"
+
+
+def test_a_barrier_that_neither_launch_has_cannot_be_left_out():
+    """PH516 at the kernel, with those of the launch that is listed."""
+    kernel = ph.compile(TURNED, chip="sm_80", SPLIT_K=2).turned
+    with pytest.raises(ph.PhobosError) as caught:
+        kernel.compile(drop_barrier=2)
+    (found,) = caught.value.diagnostics
+    assert found.code == "PH516"
+    assert "<phobos>:3:1\n" in str(caught.value)
+    assert found.help.startswith("1 is kept: 1 before line 8; ")
