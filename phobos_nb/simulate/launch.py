@@ -240,7 +240,7 @@ class _Launch:
             recorder.races,
             recorder.faults,
             recorder.access_records(),
-            recorder.line_records(),
+            recorder.line_records(counted=self.watch.banks),
             recorder.barrier_records(),
             recorder.events,
             [text.removesuffix("\n") for _, text in self.prints],
@@ -253,6 +253,7 @@ class _Launch:
             math.prod(self.shape.grid),
             self.stopped,
             self.watch.races,
+            self.watch.banks,
         )
 
 

@@ -202,8 +202,11 @@ class Recorder:
             for op, reason in sorted(self.reasons.items())
         ]
 
-    def line_records(self) -> list[LineRecord]:
-        """Counts per source line, in line order; lines without an instruction are left out."""
+    def line_records(self, *, counted: bool = True) -> list[LineRecord]:
+        """Counts per source line, in line order; lines without an instruction are left out.
+
+        counted: whether accesses were; else the records know only of instructions.
+        """
         instructions: dict[int, int] = {}
         for place, count in zip(self.places, self.instructions, strict=True):
             instructions[place.line] = instructions.get(place.line, 0) + count
@@ -211,10 +214,14 @@ class Recorder:
         for record in self.access_records():
             by_line.setdefault(record.place.line, []).append(record)
         return [
-            _line(line, count, by_line.get(line, []))
+            _line(line, count, by_line.get(line, [])) if counted else _uncounted(line, count)
             for line, count in sorted(instructions.items())
             if line and count
         ]
+
+
+def _uncounted(line: int, instructions: int) -> LineRecord:
+    return LineRecord(line, instructions, None, None, None, None, None, None, None, None)
 
 
 def _line(line: int, instructions: int, records: Sequence[AccessRecord]) -> LineRecord:

@@ -243,18 +243,21 @@ class AccessRecord:
 
 @dataclass(frozen=True)
 class LineRecord:
-    """Counts of one source line: warp instructions issued, and its accesses added up."""
+    """Counts of one source line: warp instructions issued, and its accesses added up.
+
+    `None` where accesses were not counted, and `wavefronts` where the hardware shows no number.
+    """
 
     line: int
     instructions: int
     wavefronts: int | None
-    fewest_wavefronts: int
-    lines: int
-    fewest_lines: int
-    sectors: int
-    fewest_sectors: int
-    masked: int
-    bytes: int
+    fewest_wavefronts: int | None
+    lines: int | None
+    fewest_lines: int | None
+    sectors: int | None
+    fewest_sectors: int | None
+    masked: int | None
+    bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -300,6 +303,7 @@ class SimulationResult:
     printed: lines of device prints in order. flops: floating-point operations by kind, see `arithmetic`.
     operands and step: what was asked with `probe`; the last store there is `trace[step]` of `trace=1`.
     ctas: those that ran to their end, of grid_ctas. stopped: it ended before them, at the first finding.
+    counted_accesses: whether `banks` was asked for; else `accesses` is empty and says nothing.
     """
 
     outputs: dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -319,6 +323,7 @@ class SimulationResult:
     grid_ctas: int = 0
     stopped: bool = False
     looked_for_races: bool = True
+    counted_accesses: bool = True
 
     def __repr__(self) -> str:
         """What was seen, in a few lines: the first of each kind of finding."""
@@ -335,7 +340,7 @@ class SimulationResult:
 
     @property
     def unchecked(self) -> list[str]:
-        """What the run says nothing of: other CTAs, what comes after it ended, races where not asked."""
+        """What the run says nothing of: other CTAs, what follows its end, what was not asked for."""
         found: list[str] = []
         if self.stopped:
             found.append("stopped at the first finding: nothing is known of what follows")
@@ -343,6 +348,8 @@ class SimulationResult:
             found.append("the other CTAs, and races with them, were not looked at")
         if not self.looked_for_races:
             found.append("races and unwritten shared memory were not looked for")
+        if not self.counted_accesses:
+            found.append("bank conflicts, lines, sectors and masked elements were not counted")
         return found
 
     def findings(self) -> Iterator[str]:
@@ -358,7 +365,8 @@ class SimulationResult:
                     f"bank conflicts: {access.conflicts:,} at {access.place}{of}, "
                     f"{counted(access.wavefronts or 0, 'wavefront')}"
                 )
-        yield f"{counted(self.masked, 'element')} masked out"
+        if self.masked is not None:
+            yield f"{counted(self.masked, 'element')} masked out"
         yield from _first("printed", self.printed)
         yield from (f"{n}: {a.dtype}{list(a.shape)}" for n, a in self.outputs.items())
 
@@ -387,9 +395,9 @@ class SimulationResult:
         return tile_accesses(self.trace)
 
     @property
-    def masked(self) -> int:
-        """Elements that masks left out, over all accesses."""
-        return sum(a.masked for a in self.accesses)
+    def masked(self) -> int | None:
+        """Elements that masks left out, over all accesses; `None` where these were not counted."""
+        return sum(a.masked for a in self.accesses) if self.counted_accesses else None
 
     def frame(self) -> pd.DataFrame:
         """The accesses as a pandas frame, one row per operation."""

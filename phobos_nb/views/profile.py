@@ -102,13 +102,13 @@ def _line(
     wavefronts = Pair(
         gpu("shared_wavefronts"),
         record.wavefronts if record else 0,
-        record.fewest_wavefronts if record else gpu("fewest_shared_wavefronts"),
+        _or(record and record.fewest_wavefronts, gpu("fewest_shared_wavefronts")),
         compared,
     )
     sectors = Pair(
         gpu("sectors"),
         record.sectors if record else 0,
-        record.fewest_sectors if record else gpu("fewest_sectors"),
+        _or(record and record.fewest_sectors, gpu("fewest_sectors")),
         compared,
     )
     return ProfileLine(
@@ -120,6 +120,10 @@ def _line(
         sectors,
         tuple(_notes(wavefronts, sectors, accesses, gpu)) if compared else (),
     )
+
+
+def _or(simulated: int | None, counted: int) -> int:
+    return counted if simulated is None else simulated
 
 
 Counts = Callable[[str], int]

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,7 @@ def test_options_may_be_of_numpy(option):
         ({}, "simulated 4 CTAs, "),
         ({"ctas": [1, 2]}, "simulated 2 of 4 CTAs, "),
         ({"races": False}, "; races and unwritten shared memory were not looked for"),
+        ({"banks": False}, "; bank conflicts, lines, sectors and masked elements were not counted"),
     ],
 )
 def test_what_a_run_did_not_look_at(option, said):
@@ -84,6 +86,19 @@ def test_what_a_run_did_not_look_at(option, said):
     assert said in str(result).splitlines()[0]
     others = "the other CTAs, and races with them, were not looked at"
     assert (others in result.unchecked) == ("ctas" in option)
+
+
+def test_what_was_not_counted_has_no_number():
+    """Without `banks` nothing is counted: no sum is 0, neither in the text nor of a line."""
+    counted, result = call("simulate"), call("simulate", banks=False)
+    assert "masked out" in str(counted)
+    assert "masked out" not in str(result)
+    assert (result.masked, result.bank_conflicts, result.global_accesses) == (None, [], [])
+    assert [x.line for x in result.lines] == [x.line for x in counted.lines]
+    for line, known in zip(result.lines, counted.lines, strict=True):
+        assert line.instructions == known.instructions > 0
+        numbers = asdict(line)
+        assert [n for n, value in numbers.items() if value is None] == list(numbers)[2:]
 
 
 RACE = """
