@@ -48,6 +48,7 @@ CODES: dict[str, str] = {
     "PH211": "an f16 tile accumulates a long sum",
     "PH212": "a finite start value for a running maximum",
     "PH213": "a kernel that stores nothing",
+    "PH214": "an index outside a tensor",
     "PH301": "a CTA operation where threads may have parted",
     "PH302": "a warp operation where lanes may have parted",
     "PH303": "a tile operation on a value that differs between threads",

@@ -1,10 +1,11 @@
-"""Constant indices outside shared arrays (PH209).
+"""Indices outside shared arrays (PH209) and outside tensors (PH214), as far as constants say so.
 
-Such an access touches another array or nothing at all, so that an index that is outside whenever its
-line runs is an error, under a run-time condition too: whoever gets there goes wrong. What the constants
-of this configuration leave out is not looked at, so that a kernel may guard by them: a branch, a loop,
-the right side of `&&` or `||`, what stands behind a `return`. A program whose run-time conditions alone
-keep every thread away is refused all the same; a condition on a constant says it.
+Outside a shared array an access touches another array or nothing at all, so that an index that is
+outside whenever its line runs is an error, under a run-time condition too: who gets there goes wrong.
+What the constants of this configuration leave out is not looked at, so that a kernel may guard by it: a
+branch, a loop, the right side of `&&` or `||`, what stands behind a `return`. A program whose run-time
+conditions alone keep every thread away is refused all the same; a condition on a constant says it.
+Tensors are masked: what is outside of one, by the same rules, is a warning.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass, field
 
 from phobos_nb.counts import counted
 from phobos_nb.diagnostics import Diagnostics
-from phobos_nb.language.check.known import Values, value_of
+from phobos_nb.language.check.known import Values, position, sum_of, value_of
+from phobos_nb.language.check.masked import Accesses, accesses
 from phobos_nb.language.typed import (
     Assign,
     Break,
@@ -27,7 +29,6 @@ from phobos_nb.language.typed import (
     SharedArray,
     Statement,
     StoreElement,
-    Tensor,
     Variable,
     While,
 )
@@ -37,8 +38,8 @@ from phobos_nb.source import Span
 
 
 def check_bounds(body: tuple[Statement, ...], diagnostics: Diagnostics) -> None:
-    """Report each constant index outside a shared array at its place, once."""
-    _Walk(diagnostics).block(body)
+    """Report each index that is sure to be outside a shared array or a tensor at its place, once."""
+    _Walk(diagnostics, Accesses(diagnostics)).block(body)
 
 
 @dataclass
@@ -46,6 +47,7 @@ class _Walk:
     """Goes through a body in the order in which it runs. values: what variables are sure to hold."""
 
     diagnostics: Diagnostics
+    masked: Accesses
     values: Values = field(default_factory=Values)
     reported: set[tuple[str, Span]] = field(default_factory=set[tuple[str, Span]])
 
@@ -66,15 +68,18 @@ class _Walk:
                 return True
 
     def _plain(self, statement: Statement) -> None:
+        self._access(statement)
         for child in children(statement):
             self._expression(child)
-        if isinstance(statement, StoreElement):
-            self._access(statement.base, statement.indices)
         if isinstance(statement, Assign):
-            known = value_of(statement.value, self.values)
-            self.values.pop(statement.variable, None)
-            if known is not None:
-                self.values[statement.variable] = known
+            self._set(statement.variable, statement.value)
+
+    def _set(self, variable: Variable, value: Expr) -> None:
+        known = value_of(value, self.values)
+        held = sum_of(value, self.values) if known is None else known
+        self.values.pop(variable, None)
+        if held is not None:
+            self.values[variable] = held
 
     def _branch(self, statement: If) -> bool:
         """What both branches leave known; one that is not taken, or not left, leaves nothing to say."""
@@ -93,6 +98,7 @@ class _Walk:
     def _loop(self, loop: For | While) -> bool:
         """Nothing is known of what the body sets; one that never runs is not looked at."""
         runs = self._runs(loop)
+        self._place(loop)
         sets = {s.variable for s in statements(loop.body) if isinstance(s, Assign)}
         self._forget(sets)
         if isinstance(loop, While):
@@ -114,6 +120,14 @@ class _Walk:
             return True
         return start < stop if step > 0 else start > stop
 
+    def _place(self, loop: For | While) -> None:
+        """The variable of a counted loop is its start and some steps, if those are known."""
+        if isinstance(loop, While):
+            return
+        start, step = sum_of(loop.start, self.values), value_of(loop.step, self.values)
+        if start is not None and step is not None:
+            self.values[loop.variable] = start.plus(position(loop), int(step))
+
     def _forget(self, variables: set[Variable]) -> None:
         self.values = {v: known for v, known in self.values.items() if v not in variables}
 
@@ -126,13 +140,16 @@ class _Walk:
             return
         for child in children(expr):
             self._expression(child)
-        if isinstance(expr, ElementRead):
-            self._access(expr.base, expr.indices)
+        self._access(expr)
 
-    def _access(self, base: Tensor | SharedArray, indices: tuple[Expr, ...]) -> None:
-        """Each index against the array's own extent; what lies outside a tensor is masked."""
-        if isinstance(base, Tensor):
-            return
+    def _access(self, node: Statement | Expr) -> None:
+        """Each index against the extent of its axis."""
+        for access in accesses(node):
+            self.masked.check(access, self.values)
+        if isinstance(node, StoreElement | ElementRead) and isinstance(node.base, SharedArray):
+            self._element(node.base, node.indices)
+
+    def _element(self, base: SharedArray, indices: tuple[Expr, ...]) -> None:
         for axis, (index, extent) in enumerate(zip(indices, base.type.shape, strict=True)):
             found = value_of(index, self.values)
             if found is not None and not 0 <= found < extent:
