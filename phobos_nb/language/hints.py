@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 
 FOREIGN: Mapping[str, str] = {
@@ -64,11 +65,48 @@ FOREIGN: Mapping[str, str] = {
 }
 """Word -> help."""
 
+_TYPED = {
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212\uff0d", "-"),
+    **dict.fromkeys("\u00d7\u22c5\u2217\u00b7", "*"),
+    **dict.fromkeys("\u00f7\u2215\u2044", "/"),
+    "\u2264": "<=",
+    "\u2265": ">=",
+    "\u2260": "!=",
+    "\u2192": "->",
+    "\u2227": "&&",
+    "\u2228": "||",
+    "\u00ac": "!",
+    "\uff08": "(",
+    "\uff09": ")",
+    "\uff0c": ",",
+    "\uff1a": ":",
+    "\uff1b": ";",
+}
+"""A character of documents -> the operator that it looks like."""
+
 CHARACTERS: Mapping[str, str] = {
     "#": "comments start with `//`",
     "?": "`where(condition, a, b)` chooses between values",
     "'": 'texts stand in double quotes: "..."',
     "$": "names are made of letters, digits and `_`",
     "`": "names are written without quotes",
+    **dict.fromkeys("\u2018\u2019\u201c\u201d\u00ab\u00bb", 'texts stand in straight quotes: "..."'),
+    **{char: f"write `{meant}`" for char, meant in _TYPED.items()},
 }
 """A character that no token starts with -> help."""
+
+_UNSEEN = {
+    "Zs": "write a space",
+    "Zl": "end the line there",
+    "Zp": "end the line there",
+}
+
+
+def unseen_help(char: str) -> str:
+    """What to put in the place of a character that does not print: what it stood for, if anything."""
+    return _UNSEEN.get(unicodedata.category(char), "delete it")
+
+
+def continued(operator: str) -> str:
+    """The help for a line that starts with an operator and was meant to go on with the one above."""
+    return f"a newline ends a statement: put the `{operator}` at the end of the line above"

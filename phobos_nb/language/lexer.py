@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from phobos_nb.diagnostics import Diagnostics
-from phobos_nb.language.hints import CHARACTERS
+from phobos_nb.language.hints import CHARACTERS, unseen_help
 from phobos_nb.source import Source, Span
 
 
@@ -196,7 +196,8 @@ class _Lexer:
             self.fault("PH001", f"`{char}` does not belong here", span, help)
         else:
             shown = f"U+{ord(char):04X}"
-            self.fault("PH001", f"the character {shown} does not belong here", span, "delete it")
+            message = f"the character {shown} does not belong here"
+            self.fault("PH001", message, span, unseen_help(char))
 
     def fault(self, code: str, message: str, span: Span, help: str = "") -> None:
         self.diagnostics.error(code, message, span, help=help, stage="text")

@@ -68,3 +68,58 @@ def test_the_numbers_of_threads_next_to_a_wrong_one() -> None:
     error = failure("@launch(100)\nkernel k(x: tensor<f32>[N]) { x[0 :+ 32] = 0.0 }")
     assert error is not None
     assert error.diagnostics[0].help == "write 96 or 128"
+
+
+CONTINUED = "a newline ends a statement: put the `{}` at the end of the line above"
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "&&", "<=", "<<"])
+def test_a_line_that_goes_on_with_an_operator(operator: str) -> None:
+    """The error stands at the operator, and says that it ends the line above."""
+    error = failure(f"kernel k({PARAMETERS}) {{\nlet a = s\n  {operator} s\n}}")
+    assert error is not None
+    assert error.source is not None
+    (found,) = error.diagnostics
+    assert found.help == CONTINUED.format(operator)
+    assert found.span is not None
+    assert error.source.position(found.span.start) == (3, 3)
+
+
+def test_an_expression_alone_is_no_continued_line() -> None:
+    """`-s` as a block's first statement continues nothing."""
+    error = failure(f"kernel k({PARAMETERS}) {{ -s\n}}")
+    assert error is not None
+    assert error.diagnostics[0].help == "assign it, or call something"
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("let\u00a0a = s", "write a space"),
+        ("let a =\u3000s", "write a space"),
+        ("let a = s\u2028", "end the line there"),
+        ("let a = s\u200b", "delete it"),
+        ("let a = s \u2212 s", "write `-`"),
+        ("let a = s \u2013 s", "write `-`"),
+        ("let a = s \u00d7 s", "write `*`"),
+        ("let a = n \u2264 3", "write `<=`"),
+        ("print(\u201ca\u201d)", 'texts stand in straight quotes: "..."'),
+    ],
+)
+def test_characters_of_documents(text: str, help: str) -> None:
+    """What is pasted from a page is told by what stands for it here, and never joins two words."""
+    error = failure(f"kernel k({PARAMETERS}) {{\n{text}\n}}")
+    assert error is not None
+    assert error.diagnostics[0].code == "PH001"
+    assert error.diagnostics[0].help == help
+
+
+def test_the_first_line_of_a_cell_is_no_part_of_a_text() -> None:
+    """`%%phobos` is told at its place: line 1, column 1."""
+    error = failure("%%phobos --chip sm_80\nkernel k(x: tensor<f32>[N]) { x[0] = 1.0 }")
+    assert error is not None
+    (found,) = error.diagnostics
+    assert found.code == "PH004"
+    assert found.span is not None
+    assert found.span.start == 0
+    assert found.help.startswith("leave out this line: `%%phobos`")

@@ -71,6 +71,8 @@ def _parse_declaration(cursor: Cursor) -> KernelNode | FunctionNode:
     help = ""
     if cursor.at_kind(TokenKind.NAME):
         help = did_you_mean(cursor.current.text, ("kernel", "fn"))
+    if cursor.at("%") and cursor.ahead(1).text == "%":
+        help = "leave out this line: `%%phobos` starts a notebook cell, and is no part of the text"
     raise cursor.unexpected("`kernel`, `fn` or an attribute", help)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from phobos_nb.language.hints import continued
 from phobos_nb.language.lexer import TokenKind
 from phobos_nb.language.parser.cursor import MAX_EXPRESSION_DEPTH, Cursor
 from phobos_nb.language.tree import (
@@ -205,8 +206,10 @@ def parse_literal(cursor: Cursor) -> Expression:
 
 
 def _operator_help(cursor: Cursor) -> str:
-    """What was meant by operators that other languages have: `x++`, `x ** 2`."""
+    """What was meant by operators that other languages have, `x++`, `x ** 2`, and in front of a line."""
     before = cursor.tokens[max(0, cursor.index - 1)].text
+    if before == "\n" and cursor.at(*PRECEDENCE):
+        return continued(cursor.current.text)
     if before == cursor.current.text and before in ("+", "-"):
         return f"write `x {before}= 1`"
     return "write `pow(x, y)`" if before == cursor.current.text == "*" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from phobos_nb.diagnostics import Stop
-from phobos_nb.language.hints import FOREIGN
+from phobos_nb.language.hints import FOREIGN, continued
 from phobos_nb.language.lexer import Token, TokenKind
 from phobos_nb.language.parser.cursor import Cursor
 from phobos_nb.language.parser.expressions import parse_expression, parse_literal
@@ -105,6 +105,7 @@ ASSIGN_IT = "assign it, or call something"
 
 
 def _parse_update_or_call(cursor: Cursor) -> Update | CallStatement:
+    first = cursor.index
     target = parse_expression(cursor)
     if cursor.at_kind(TokenKind.OPERATOR) and cursor.at(*ASSIGNMENTS):
         return _parse_update(cursor, target)
@@ -117,9 +118,17 @@ def _parse_update_or_call(cursor: Cursor) -> Update | CallStatement:
         "PH110",
         "this expression does nothing by itself",
         target.span,
-        help=FOREIGN.get(target.text, ASSIGN_IT) if isinstance(target, Name) else ASSIGN_IT,
+        help=_effect_help(cursor, target, first),
         stage="parse",
     )
+
+
+def _effect_help(cursor: Cursor, target: Expression, first: int) -> str:
+    """What was meant by an expression alone: a word of another language, `-` and the rest of a line."""
+    if isinstance(target, Name):
+        return FOREIGN.get(target.text, ASSIGN_IT)
+    before = cursor.tokens[max(0, first - 1)].text
+    return continued("-") if before == "\n" and cursor.tokens[first].text == "-" else ASSIGN_IT
 
 
 def _at_statement_end(cursor: Cursor) -> bool:
