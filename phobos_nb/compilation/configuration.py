@@ -52,6 +52,14 @@ class Configuration:
         return replace(self, variant=variant, constants=constants)
 
 
+def check_options(options: CompileOptions) -> None:
+    """Raise what `resolve` would for a chip (PH408) and an index width (PH405) that were asked for."""
+    if options.chip:
+        targets.get(options.chip)
+    if options.index_bits is not None:
+        _width(options.index_bits)
+
+
 def resolve(options: CompileOptions) -> Configuration:
     """Choose target and index width: the caller's, else the environment's, else the GPU's.
 

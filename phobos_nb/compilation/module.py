@@ -11,6 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from phobos_nb.compilation import stages
+from phobos_nb.compilation.configuration import check_options
+from phobos_nb.compilation.given_text import expect_text, no_path
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.diagnostics import Diagnostic, PhobosError, PhobosWarning, Severity
 from phobos_nb.language.suggest import did_you_mean
@@ -122,14 +124,21 @@ def compile(
 ) -> Module:
     """The kernels of a text. `constants` set tuning names and generics of every kernel that has them.
 
-    Raises `PhobosError` with every error of the text. Code is generated when it is asked for.
+    Raises `PhobosError` with every error of the text, and one that is a `TypeError` too for what is no
+    text. Code is generated when it is asked for.
     """
+    expect_text(text)
+    no_path(text, name)
     options = CompileOptions(chip, index_bits, debug, None, *split_settings(constants))
     return _told(module_of(Source(text, name), options))
 
 
 def module_of(source: Source, options: CompileOptions) -> Module:
-    """The kernels of a source, checked. The same text and options give the same kernels again."""
+    """The kernels of a source, checked. The same text and options give the same kernels again.
+
+    Raises `PhobosError` for an unknown chip or index width, before the text is looked at.
+    """
+    check_options(options)
     constants = tuple(sorted(options.constants.items()))
     dtypes = tuple(sorted(options.dtypes.items()))
     return _module(source, options.chip, options.index_bits, options.debug, constants, dtypes)

@@ -36,7 +36,7 @@ def get(name: str) -> Target:
     found = targets.get(ALIASES.get(name, name))
     if found is None:
         message = f"unknown target {name!r}"
-        close = get_close_matches(name, targets, n=1)
+        close = get_close_matches(str(name), targets, n=1)
         meant = f"did you mean {close[0]}? " if close else ""
         help = f"{meant}known targets: {', '.join(targets)}"
         raise PhobosError([Diagnostic("PH408", message, stage="target", help=help)])
