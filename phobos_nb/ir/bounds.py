@@ -36,6 +36,10 @@ SLICED = "phobos.sliced"
 an axis, and what is past the last slice of the author's loop names nothing."""
 
 
+WHOLE = "phobos.whole"
+"""On a load or store of a tile: axes along which it is part of `:`, which names nothing past the end."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """The position from which on an access moves nothing.

@@ -115,11 +115,15 @@ class Between(Node):
 
 @dataclass(frozen=True)
 class Along(Node):
-    """The subscript `start :+ length`, optionally `until` a run-time end."""
+    """The subscript `start :+ length`, optionally `until` a run-time end.
+
+    whole: it stands for a part of `:`, which names nothing past the tensor's end.
+    """
 
     start: Expression
     length: Expression
     until: Expression | None = None
+    whole: bool = False
 
 
 Subscript = At | Between | Along

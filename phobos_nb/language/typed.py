@@ -157,11 +157,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Slice:
-    """`length` positions from `start`; those at or past `stop` (a run-time end) count as outside."""
+    """`length` positions from `start`; those at or past `stop` (a run-time end) count as outside.
+
+    whole: part of `:`, which names nothing past the tensor's end.
+    """
 
     start: Expr
     length: int
     stop: Expr | None = None
+    whole: bool = False
 
 
 Subscript = Point | Slice

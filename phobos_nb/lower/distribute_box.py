@@ -12,10 +12,10 @@ from copy import copy
 from dataclasses import dataclass
 from functools import partial, reduce
 
-from xdsl.dialects.builtin import IntegerAttr, VectorType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, VectorType
 from xdsl.ir import Attribute, SSAValue
 
-from phobos_nb.ir.bounds import SLICED, Limit, mark_tile_end
+from phobos_nb.ir.bounds import SLICED, WHOLE, Limit, mark_tile_end
 from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower.layout_types import byte_width
@@ -184,8 +184,13 @@ class Box:
         least = reduce(b.minsi, [*ends, *([] if tile_end is None else [tile_end])])
         only_extent = least is extent and len(ends) == 1
         limit = least if only_extent else b.maxsi(least, b.index(0))
-        beyond = _beyond(least, limit, tile_end) if ends else 0
+        beyond = _beyond(least, limit, tile_end) if ends and not self._whole(axis) else 0
         return Limit(limit, beyond, self._sliced(axis))
+
+    def _whole(self, axis: int) -> bool:
+        """Whether the access is part of a whole extent, so that it names nothing past the end."""
+        whole = self._op.attributes.get(WHOLE)
+        return isinstance(whole, DenseArrayBase) and axis in whole.get_values()
 
     def _sliced(self, axis: int) -> bool:
         """Whether the access is of several of the author's slices on an axis."""

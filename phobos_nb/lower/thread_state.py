@@ -15,7 +15,9 @@ from xdsl.rewriter import InsertPoint
 
 from phobos_nb.contract import Dim, Variant
 from phobos_nb.ir.bounds import Limit
+from phobos_nb.ir.dialects.arith import CmpiOp
 from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower import staged
 from phobos_nb.lower.chunks import Chunk
 from phobos_nb.lower.index_facts import IndexFacts
@@ -171,8 +173,14 @@ class ThreadState:
         return self._views[key]
 
     def inside(self, place: SSAValue, limit: Limit) -> SSAValue:
-        """0 <= place < limit, in one unsigned comparison."""
+        """0 <= place < limit, in one unsigned comparison.
+
+        It is computed where it is known to fail, too, unless nothing is named there: the simulator
+        counts what it leaves out.
+        """
         found = self.b.cmpi("ult", place, limit.value)
+        if constant_value(found) == 0 and limit.beyond != 0:
+            found = self.b.value(CmpiOp(place, limit.value, "ult"))
         limit.mark(found)
         return found
 

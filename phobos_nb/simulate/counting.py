@@ -32,7 +32,8 @@ def count_access(m: Machine, s: Strand, site: Site, ref: Ref, where: Located) ->
     record.executions += s.warps
     record.elements += moved
     record.bytes += moved * size
-    record.masked += _named(s, site) - moved
+    if space == "global":
+        record.masked += _named(s, site) - moved
     _count_chunks(counts, s, site, ref, where)
 
 

@@ -72,6 +72,30 @@ kernel segment(X: tensor<f32>[N], Y: tensor<f32>[N], END: i32) {
 }
 
 @launch(64)
+kernel rows(X: tensor<f32>[M, N], Y: tensor<f32>[M, N], S: tensor<f32>[M, 1]) {
+  let i = ctx.block.x * 4
+  Y[i :+ 4, :] = X[i :+ 4, :] * 2.0
+  S[i :+ 4, 0 :+ 1] = rowsum(X[i :+ 4, :])
+}
+
+@launch(64)
+kernel never(X: tensor<f32>[N], Y: tensor<f32>[N], Z: tensor<f32>[3, 16, 40], H: tensor<i32>[M]) {
+  let t = ctx.thread
+  Y[t] = X[N]
+  if t == 0 { Y[N] = X[0] }
+  Z[0, 0 :+ 16, 0 :+ 32] = Z[3, 0 :+ 16, 0 :+ 32]
+  atomic_add(H, M, 1)
+}
+
+@launch(32)
+kernel shared_outside(X: tensor<f32>[32], n: i32) {
+  var s: shared<f32>[32]
+  s[ctx.thread] = X[ctx.thread]
+  barrier()
+  X[ctx.thread] = s[ctx.thread + n]
+}
+
+@launch(64)
 kernel binned(H: tensor<i32>[N], V: tensor<i32>[48]) { atomic_add(H, 0, V[0 :+ 48]) }
 """
 )
@@ -199,6 +223,32 @@ def test_until_is_an_end(end, wanted):
     x = np.ones(96, np.float32)
     result = KERNELS.segment.simulate(x, x.copy(), end, grid=2)
     assert by_tensor(result) == {"X": wanted, "Y": wanted}
+
+
+@pytest.mark.parametrize("columns", [1, 100, 512, 1000, 3000])
+def test_a_whole_extent_names_nothing_past_its_end(columns):
+    """`:` ends where the tensor does, however the compiler walks it; rows past the end count whole."""
+    for rows, past in ((8, 0), (6, 2)):
+        x = np.ones((rows, columns), np.float32)
+        result = KERNELS.rows.simulate(x, x.copy(), np.ones((rows, 1), np.float32), grid=2)
+        found = by_tensor(result)
+        assert found["Y"] == past * columns
+        assert found["X"] % max(1, past * columns) == 0
+        assert bool(found["X"]) == bool(past)
+
+
+def test_what_is_known_to_lie_outside_is_counted():
+    """An access that never moves anything names its elements all the same, lane by lane."""
+    x, z = np.ones(64, np.float32), np.ones((3, 16, 40), np.float32)
+    result = KERNELS.never.simulate(x, x.copy(), z, np.zeros(5, np.int32), grid=1)
+    assert by_tensor(result) == {"X": 64, "Y": 1, "Z": 16 * 32, "H": 64}
+
+
+def test_shared_arrays_are_not_masked():
+    """An index past a shared array is a fault, not an element that a mask leaves out."""
+    result = KERNELS.shared_outside.simulate(np.ones(32, np.float32), 1)
+    assert [f.kind for f in result.faults] == ["out_of_bounds"]
+    assert result.masked == 0
 
 
 @pytest.mark.parametrize(("bins", "wanted"), [(48, 0), (64, 0), (40, 8)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.conversions import assigned, constant, converted, dtype_of, filled
 from phobos_nb.language.check.expressions import check_value
@@ -17,7 +19,6 @@ from phobos_nb.language.typed import (
     Point,
     Region,
     SharedArray,
-    Slice,
     Subscript,
     TileRead,
 )
@@ -119,7 +120,7 @@ def _kept(checker: Checker, subscript: Subscript, name: str) -> Subscript:
         return Point(_kept_value(checker, subscript.index, name))
     stop = subscript.stop
     kept_stop = None if stop is None else _kept_value(checker, stop, name)
-    return Slice(_kept_value(checker, subscript.start, name), subscript.length, kept_stop)
+    return replace(subscript, start=_kept_value(checker, subscript.start, name), stop=kept_stop)
 
 
 def _kept_value(checker: Checker, expr: Expr, name: str) -> Expr:

@@ -116,7 +116,7 @@ def _along(checker: Checker, node: Along) -> Slice:
     stop = _index(checker, node.until) if node.until is not None else None
     if stop is not None:
         expect_uniform(checker, stop, "a slice")
-    return Slice(start, _length(checker, int(length.value), length.span), stop)
+    return Slice(start, _length(checker, int(length.value), length.span), stop, node.whole)
 
 
 def _length(checker: Checker, length: int, span: Span) -> int:

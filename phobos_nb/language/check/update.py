@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from phobos_nb.dtypes import DType
 from phobos_nb.language.check import operators
 from phobos_nb.language.check.checker import Checker
@@ -110,7 +112,7 @@ def _repeatable(checker: Checker, subscript: Subscript) -> Subscript:
     if isinstance(subscript, Point):
         return Point(_kept(checker, subscript.index))
     stop = subscript.stop
-    return Slice(_kept(checker, subscript.start), subscript.length, stop and _kept(checker, stop))
+    return replace(subscript, start=_kept(checker, subscript.start), stop=stop and _kept(checker, stop))
 
 
 def _kept(checker: Checker, expr: Expr) -> Expr:

@@ -148,7 +148,7 @@ def _chunked_slice(checker: Checker, node: Subscripted, chunks: Chunks) -> Subsc
             position, length = chunks[axis]
             span = subscripts[place].span
             start = Name(position, span=span)
-            subscripts[place] = Along(start, Integer(length, span=span), None, span=span)
+            subscripts[place] = Along(start, Integer(length, span=span), whole=True, span=span)
     return replace(node, subscripts=tuple(subscripts))
 
 

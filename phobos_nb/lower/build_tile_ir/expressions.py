@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.dialects.gpu import DimensionAttr, DimensionEnum
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from phobos_nb.dtypes import BF16, F16, F32, INDEX, DType
 from phobos_nb.ir import elementwise
+from phobos_nb.ir.bounds import WHOLE
 from phobos_nb.ir.convert import convert, to_index
 from phobos_nb.ir.dialects import gpu, tile
 from phobos_nb.ir.matrix import product
@@ -56,6 +58,13 @@ class Box:
     axes: list[int]
     stops: list[SSAValue]
     stop_axes: list[int]
+    whole: list[int]
+
+    def marked(self, op: tile.LoadOp | tile.StoreOp) -> tile.LoadOp | tile.StoreOp:
+        """The op with its axes that are part of `:`."""
+        if self.whole:
+            op.attributes[WHOLE] = DenseArrayBase.from_list(i64, self.whole)
+        return op
 
 
 def dtype_of(expr: Expr) -> DType:
@@ -98,15 +107,18 @@ class Expressions:
         axes: list[int] = []
         stops: list[SSAValue] = []
         stop_axes: list[int] = []
+        whole: list[int] = []
         for axis, subscript in enumerate(region.subscripts):
             sliced = isinstance(subscript, Slice)
             indices.append(self.index(subscript.start if sliced else subscript.index))
             if sliced:
                 axes.append(axis)
+                if subscript.whole:
+                    whole.append(axis)
                 if subscript.stop is not None:
                     stops.append(self.index(subscript.stop))
                     stop_axes.append(axis)
-        return Box(self.state.tensor(region.tensor.name), indices, axes, stops, stop_axes)
+        return Box(self.state.tensor(region.tensor.name), indices, axes, stops, stop_axes, whole)
 
     def converted(self, expr: Expr, dtype: DType, shape: Sequence[int] = ()) -> SSAValue:
         """An expression as `dtype`, stretched to `shape` unless that is empty."""
@@ -260,17 +272,16 @@ class Expressions:
         """A box of a tensor as it is now."""
         box = self.box(expr.region)
         dtype = dtype_of(expr)
-        return self.state.builder.value(
-            tile.LoadOp(
-                box.tensor,
-                box.indices,
-                tile_type(dtype, shape_of(expr)),
-                box.axes,
-                pad=None if expr.pad is None else self.converted(expr.pad, dtype),
-                stops=box.stops,
-                stop_axes=box.stop_axes,
-            )
+        load = tile.LoadOp(
+            box.tensor,
+            box.indices,
+            tile_type(dtype, shape_of(expr)),
+            box.axes,
+            pad=None if expr.pad is None else self.converted(expr.pad, dtype),
+            stops=box.stops,
+            stop_axes=box.stop_axes,
         )
+        return self.state.builder.value(box.marked(load))
 
     def element_read(self, expr: ElementRead) -> SSAValue:
         """One element of a tensor or shared array, per thread."""

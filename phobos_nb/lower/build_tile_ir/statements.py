@@ -90,11 +90,10 @@ class Statements:
         region = statement.region
         value = self.expressions.converted(statement.value, region.tensor.type.dtype, region.shape)
         box = self.expressions.box(region)
-        self.state.builder.insert(
-            tile.StoreOp(
-                value, box.tensor, box.indices, box.axes, stops=box.stops, stop_axes=box.stop_axes
-            )
+        store = tile.StoreOp(
+            value, box.tensor, box.indices, box.axes, stops=box.stops, stop_axes=box.stop_axes
         )
+        self.state.builder.insert(box.marked(store))
 
     def store_element(self, statement: StoreElement) -> None:
         """Store one element per active thread, or once per CTA where all operands are uniform."""
