@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +36,14 @@ CHUNK_BYTES = 1 << 28
 OTHER_POISON = 0x3D
 """A second poison byte: unwritten memory matters when the outputs differ under the two."""
 
+Outputs = Mapping[str, Array]
+"""Tensors that a launch writes, by name."""
+
+
+def differ_anywhere(one: Outputs, other: Outputs) -> bool:
+    """Whether some byte of two runs' outputs differs."""
+    return any(one[name].tobytes() != other[name].tobytes() for name in one)
+
 
 def simulate(
     module: ModuleOp,
@@ -51,6 +59,7 @@ def simulate(
     stop_at_first: bool = False,
     in_place: bool = False,
     probe: tuple[str, tuple[int, ...]] | None = None,
+    differ: Callable[[Outputs, Outputs], bool] = differ_anywhere,
 ) -> SimulationResult:
     """Run a thread module over the caller's arrays.
 
@@ -75,6 +84,9 @@ def simulate(
         Copy the outputs back into the caller's arrays.
     probe
         An output and an index: `operands` of the result are the values behind the last store to it.
+    differ
+        Whether the outputs of two runs differ where it matters; a launch that others follow leaves
+        elements in scratch that none of them uses.
 
     A read of unwritten shared memory is a fault if the outputs depend on what was read: then a second
     run over other poison gives other outputs (a prefetch that is never used does not). Of a run that was
@@ -109,12 +121,15 @@ def simulate(
 
     launch = run(POISON, Watch(races, banks, trace, program.shared_unit))
     outputs = launch.outputs()
-    if launch.stopped:
-        launch.recorder.forget("uninitialised")
-    if launch.recorder.has("uninitialised"):
-        other = run(OTHER_POISON, Watch(races=False, banks=False)).outputs()
-        if all(outputs[n].tobytes() == other[n].tobytes() for n in outputs):
+    try:
+        if launch.stopped or (
+            launch.recorder.has("uninitialised")
+            and not differ(outputs, run(OTHER_POISON, Watch(races=False, banks=False)).outputs())
+        ):
             launch.recorder.forget("uninitialised")
+    except KeyboardInterrupt:
+        launch.recorder.forget("uninitialised")
+        raise SimulationInterrupted(launch.result(outputs)) from None
     if in_place:
         for name, output in outputs.items():
             arrays[name][...] = output

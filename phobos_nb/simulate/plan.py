@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from phobos_nb.contract import LaunchContract, LaunchPlan
 from phobos_nb.diagnostics import Diagnostic, PhobosError
+from phobos_nb.simulate.following import Following, Step
 from phobos_nb.simulate.launch import simulate, symbols
 from phobos_nb.simulate.recorder import Cta, SimulationInterrupted
 from phobos_nb.simulate.records import SimulationResult
@@ -33,7 +34,8 @@ def simulate_plan(
 
     named: for each launch, what gives its findings in shared memory names; by default nothing.
 
-    Counts and findings of all launches are together in the result, in order. Raises PH715 for
+    Counts and findings of all launches are together in the result, in order; a read of unwritten shared
+    memory is a fault if what the call gives depends on it, see `Following`. Raises PH715 for
     `ctas` where there are several launches: each needs what all CTAs of the one before left.
     """
     names = named or [_unnamed] * len(modules)
@@ -45,18 +47,21 @@ def simulate_plan(
         help = "leave `ctas` out, or set SPLIT_K=1"
         raise PhobosError([Diagnostic("PH715", message, help=help, stage="simulate")])
     arrays = {t.name: np.asarray(arguments[t.name]) for t in plan.main.tensors if t.name in arguments}
-    own = replace(plan.main, parameters=plan.parameters)
-    extents = symbols(own, arrays)
+    extents = symbols(replace(plan.main, parameters=plan.parameters), arrays)
     values = dict(arguments)
     values |= {s.name: np.full(s.shape(extents), np.nan, _TYPES[s.dtype]) for s in plan.scratch}
     results: list[SimulationResult] = []
-    grids = plan.grids(grid, extents)
-    for module, step, shape, name in zip(modules, plan.launches, grids, names, strict=True):
-        results.append(_one(name, module, step.contract, values, grid=shape, **options))
+    contracts = [launch.contract for launch in plan.launches]
+    steps = list(map(Step, modules, contracts, plan.grids(grid, extents)))
+    scratch = {s.name for s in plan.scratch}
+    for number, (step, name) in enumerate(zip(steps, names, strict=True)):
+        following = Following(steps[number + 1 :], dict(values), scratch, options.get("seed", 0))
+        own = {"grid": step.grid, "differ": following.differ, **options}
+        results.append(_one(name, step.module, step.contract, values, **own))
         values |= results[-1].outputs
         if results[-1].stopped:
             break
-    return _together(results, [s.name for s in plan.scratch])
+    return _together(results, scratch)
 
 
 def _one(
@@ -78,7 +83,7 @@ def _unnamed(result: SimulationResult) -> SimulationResult:
     return result
 
 
-def _together(results: Sequence[SimulationResult], scratch: Sequence[str]) -> SimulationResult:
+def _together(results: Sequence[SimulationResult], scratch: Set[str]) -> SimulationResult:
     """One result for all launches: the last one's outputs and writers, everything else added up."""
     last = results[-1]
     outputs = {name: array for name, array in last.outputs.items() if name not in scratch}
