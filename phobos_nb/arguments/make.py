@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -33,17 +33,23 @@ def numpy_dtype(dtype: str) -> Any:
 
 
 def random_arguments(
-    kernel: str, parameters: Sequence[Parameter], given: Mapping[str, Any], rng: Any
+    kernel: str,
+    parameters: Sequence[Parameter],
+    given: Mapping[str, Any],
+    rng: Any,
+    before: Callable[[str, Any], str] = lambda _name, _value: "",
 ) -> dict[str, Any]:
     """Arguments for every parameter: given ones, else random arrays, 1 for scalars.
 
     `given` holds arrays and scalars by parameter name and extents by symbol. Extents that no given array
     fixes must be there, and nothing else, or `ArgumentTypeError` names them; an extent below 0, or no
-    whole number, is an `ArgumentValueError`.
+    whole number, is an `ArgumentValueError`. before: how a name of the kernel is set before a call, for
+    the help where it is given here; empty for others.
     """
     extents = extents_of(parameters, given)
     with findings(kernel) as found:
-        _check_given(parameters, given, extents, found)
+        _check_names(parameters, extents, found, before)
+        _check_extents(parameters, given, extents, found)
     values: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.name in given:
@@ -56,20 +62,36 @@ def random_arguments(
     return values
 
 
-def _check_given(
+def _check_names(
+    parameters: Sequence[Parameter],
+    extents: Mapping[str, Any],
+    found: Findings,
+    before: Callable[[str, Any], str],
+) -> None:
+    """Record names that are no parameter and no extent."""
+    symbols = _symbols(parameters)
+    names = ", ".join(p.name for p in parameters)
+    there = f"its parameters: {names}; its extents: {', '.join(symbols)}"
+    for name, value in extents.items():
+        if name not in symbols:
+            help = before(name, value) or there
+            found.type_error("PH701", f"has no parameter or extent {name}", help)
+
+
+def _symbols(parameters: Sequence[Parameter]) -> list[str]:
+    tensors = [p for p in parameters if isinstance(p, TensorParameter)]
+    return list(dict.fromkeys(d for p in tensors for d in p.dims if isinstance(d, str)))
+
+
+def _check_extents(
     parameters: Sequence[Parameter],
     given: Mapping[str, Any],
     extents: Mapping[str, Any],
     found: Findings,
 ) -> None:
-    """Record names that are no parameter and no extent, extents that are no sizes, and missing ones."""
-    names = ", ".join(p.name for p in parameters)
+    """Record extents that are no sizes, and missing ones."""
+    symbols = _symbols(parameters)
     tensors = [p for p in parameters if isinstance(p, TensorParameter)]
-    symbols = dict.fromkeys(d for p in tensors for d in p.dims if isinstance(d, str))
-    for name in extents:
-        if name not in symbols:
-            help = f"its parameters: {names}; its extents: {', '.join(symbols)}"
-            found.type_error("PH701", f"has no parameter or extent {name}", help)
     for name, value in extents.items():
         if name in symbols and not (isinstance(value, Integral) and int(value) >= 0):
             found.value_error("PH703", f"{name}: wanted a size of at least 0, got {value!r}")

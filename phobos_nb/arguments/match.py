@@ -31,10 +31,12 @@ def name_arguments(
     positional: Sequence[Any],
     named: Mapping[str, Any],
     constants: Callable[[], Collection[str]] = frozenset,
+    taker: str = "",
 ) -> dict[str, Any]:
     """The arguments of a call by parameter name, in source order.
 
-    constants: names that are set before a call, asked for only where a name is unknown.
+    constants: names that are set before a call, asked for only where a name is unknown. taker: what
+    takes the arguments, a key of `options.TAKES`, for the help.
     Raises `ArgumentTypeError` for missing, surplus, repeated and unknown arguments.
     """
     found = Findings(kernel)
@@ -47,7 +49,7 @@ def name_arguments(
             before = (
                 f"{name} is a constant: `{kernel}.specialize({name}={value!r})` is the kernel with it"
             )
-            help = before if name in constants() else what_there_is(name, names)
+            help = before if name in constants() else what_there_is(name, names, taker)
             found.type_error("PH701", f"has no parameter {name}", help)
         elif name in values:
             found.type_error("PH701", f"{name} is given twice")

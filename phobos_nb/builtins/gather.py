@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from phobos_nb.ir.builder import Builder
 
 
+INSTEAD = "read a shared array element by element: `s[i]`"
+
+
 def check(site: CallSite) -> Call:
     """A rank-1 tensor and a tile of integers."""
     operands.expect_count(site, 2)
-    table, index = operands.tensor(site, 0), operands.tile(site, 1)
+    table, index = operands.tensor(site, 0, INSTEAD), operands.tile(site, 1)
     operands.wanted_dtype(site, index, "integer")
     if len(table.type.dims) != 1:
         raise site.diagnostics.error(

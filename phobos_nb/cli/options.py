@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import Any
 
+from phobos_nb.arguments.make import random_arguments
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.compilation.module import load_with, without_kernel
 from phobos_nb.dtypes import SCALARS
@@ -66,3 +68,14 @@ def kernels(parsed: argparse.Namespace) -> list[Kernel]:
         print(f"error: {parsed.file} has no kernel {parsed.kernel}; it has {known}", file=sys.stderr)
         raise SystemExit(2)
     return [module[parsed.kernel]]
+
+
+def made_arguments(kernel: Kernel, given: Mapping[str, Any], rng: Any) -> dict[str, Any]:
+    """Arguments for every parameter, made where none is given; a constant among them is told to `-D`."""
+
+    def before(name: str, value: Any) -> str:
+        if name not in kernel.constant_names:
+            return ""
+        return f"{name} is a constant, set before the call: `-D {name}={value}`"
+
+    return random_arguments(kernel.name, kernel.parameters, given, rng, before)

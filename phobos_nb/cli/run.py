@@ -7,8 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from phobos_nb.arguments.make import random_arguments
-from phobos_nb.cli.options import Commands, add_source, add_target, kernels
+from phobos_nb.cli.options import Commands, add_source, add_target, kernels, made_arguments
 from phobos_nb.compilation.kernel import Kernel
 from phobos_nb.contract import TensorParameter
 
@@ -104,7 +103,7 @@ def _prepare(parsed: argparse.Namespace) -> tuple[Kernel, dict[str, Any]]:
     given = dict(parsed.values)
     kernel = kernels(parsed)[0].for_some(given)
     rng = np.random.default_rng(parsed.seed)
-    return kernel, random_arguments(kernel.name, kernel.parameters, given, rng)
+    return kernel, made_arguments(kernel, given, rng)
 
 
 def _grid(parsed: argparse.Namespace) -> tuple[int, ...] | None:

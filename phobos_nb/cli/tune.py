@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from phobos_nb.arguments.make import random_arguments
-from phobos_nb.cli.options import Commands, kernels
+from phobos_nb.cli.options import Commands, kernels, made_arguments
 from phobos_nb.cli.tune_options import add_options
 from phobos_nb.cli.tune_report import progress, show, write_files, wrong_files
 from phobos_nb.compilation.kernel import Kernel
@@ -104,7 +103,7 @@ def _arguments(kernel: Kernel, given: dict[str, Any], parsed: argparse.Namespace
     import numpy as np
 
     rng = np.random.default_rng(parsed.seed)
-    values = random_arguments(kernel.name, kernel.parameters, given, rng)
+    values = made_arguments(kernel, given, rng)
     return values if parsed.cpu else {n: _to_device(v) for n, v in values.items()}
 
 

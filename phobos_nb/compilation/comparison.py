@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from phobos_nb.arguments.match import name_arguments
 from phobos_nb.arguments.simulation import check_comparison
 from phobos_nb.compilation import stages
 from phobos_nb.compilation.call import SolvedCall, describe_host, host_values
@@ -37,15 +36,17 @@ REPEATED = ("grid", "drop_barrier", "seed")
 
 def compare_call(
     kernel: Kernel,
-    arguments: tuple[Any, ...],
-    named: Mapping[str, Any],
+    values: Mapping[str, Any],
     ref: Reference | None,
     tolerance: Any,
     options: Mapping[str, Any],
 ) -> Differences:
-    """`Kernel.compare` of a kernel without open dtypes; `options` are the simulator's, with the grid."""
-    result = kernel.simulate(*arguments, **options, **named)
-    values = host_values(name_arguments(kernel.name, kernel.parameters, arguments, named))
+    """`Kernel.compare` of a kernel without open dtypes; `options` are the simulator's, with the grid.
+
+    values: an argument for each parameter by name, in their order.
+    """
+    result = kernel.simulate(*values.values(), **options)
+    values = host_values(values)
     grid, configuration = options.get("grid"), resolve(kernel.options)
     call, compilation = kernel.compiled_call(values, describe_host, grid, configuration)
     trial = _trial(kernel, call, len(compilation.launches), values, options, ref, result.outputs)
@@ -62,7 +63,7 @@ def compare_call(
     say.close()
     found.source = kernel.source.text, kernel.source.first_line
     if len(compilation.launches) == 1:
-        found[:] = [_followed(kernel, arguments, named, options, call.grid, x) for x in found]
+        found[:] = [_followed(kernel, values, options, call.grid, x) for x in found]
     return found
 
 
@@ -89,8 +90,7 @@ class Saying:
 
 def _followed(
     kernel: Kernel,
-    arguments: tuple[Any, ...],
-    named: Mapping[str, Any],
+    values: Mapping[str, Any],
     options: Mapping[str, Any],
     grid: Cta,
     found: Difference,
@@ -101,9 +101,7 @@ def _followed(
     same = {k: options[k] for k in REPEATED if k in options}
     cta = linear_number(found.writer.cta, grid)
     probe = (found.tensor, found.index)
-    again = kernel.simulate(
-        *arguments, **same, **named, ctas=[cta], probe=probe, races=False, banks=False
-    )
+    again = kernel.simulate(*values.values(), **same, ctas=[cta], probe=probe, races=False, banks=False)
     return replace(found, operands=tuple(again.operands), step=again.step)
 
 

@@ -117,9 +117,9 @@ class Kernel:
             if path is not None and path(arguments, grid):
                 return
         if self._generic.open:
-            self.for_call(arguments, named)(*arguments, grid=grid, **named)
+            self.for_call(arguments, named, "a call")(*arguments, grid=grid, **named)
             return
-        values = self._by_name(arguments, named)
+        values = self._by_name(arguments, named, "a call")
         if on_device(self, values):
             self._device()(tuple(values.values()), grid)
         else:
@@ -132,8 +132,8 @@ class Kernel:
         the stream that is current when it is called, and can be captured in a CUDA graph.
         """
         if self._generic.open:
-            return self.for_call(arguments, named).bind(*arguments, grid=grid, **named)
-        values = self._by_name(arguments, named)
+            return self.for_call(arguments, named, "`bind`").bind(*arguments, grid=grid, **named)
+        values = self._by_name(arguments, named, "`bind`")
         if not on_device(self, values):
             return self._host_call(values, grid)
         from phobos_nb.cuda.bind import bound_call
@@ -152,14 +152,18 @@ class Kernel:
         """
         options = take_options(named, [p.name for p in self.parameters])
         if self._generic.open:
-            kernel = self.for_call(arguments, named)
+            kernel = self.for_call(arguments, named, "`simulate`")
             return kernel.simulate(*arguments, grid=grid, drop_barrier=drop_barrier, **options, **named)
         from phobos_nb.compilation.simulation import simulate_call
 
-        return simulate_call(self, self._by_name(arguments, named), grid, drop_barrier, options)
+        values = self._by_name(arguments, named, "`simulate`")
+        return simulate_call(self, values, grid, drop_barrier, options)
 
-    def _by_name(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        return name_arguments(self.name, self.parameters, arguments, named, lambda: self.constant_names)
+    def _by_name(
+        self, arguments: Sequence[Any], named: Mapping[str, Any], taker: str = ""
+    ) -> dict[str, Any]:
+        known = self.name, self.parameters, arguments, named
+        return name_arguments(*known, lambda: self.constant_names, taker)
 
     def compare(
         self,
@@ -184,8 +188,8 @@ class Kernel:
 
         own = take_options(named, [p.name for p in self.parameters])
         options = own | {"grid": grid, "drop_barrier": drop_barrier}
-        kernel = self.for_call(arguments, named) if self._generic.open else self
-        return compare_call(kernel, arguments, named, ref, tolerance, options)
+        values = self._by_name(arguments, named, "`compare`")
+        return compare_call(self.for_some(values), values, ref, tolerance, options)
 
     def profile(
         self,
@@ -204,8 +208,8 @@ class Kernel:
 
         if self._generic.open:
             options = {"grid": grid, "report": report, "simulated": simulated}
-            return self.for_call(arguments, named).profile(*arguments, **options, **named)
-        values = self._by_name(arguments, named)
+            return self.for_call(arguments, named, "`profile`").profile(*arguments, **options, **named)
+        values = self._by_name(arguments, named, "`profile`")
         return profile(self, values, grid, report, simulated)
 
     def compiled_call(
@@ -287,11 +291,11 @@ class Kernel:
 
     # Compiling --------------------------------------------------------------------------------------
 
-    def for_call(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Kernel:
+    def for_call(self, arguments: Sequence[Any], named: Mapping[str, Any], taker: str = "") -> Kernel:
         """The kernel with its open dtype parameters as the arrays of a call have them."""
         known = self._generic.seen(arguments) if not named else None
         if known is None:
-            known = self._generic.infer(self._by_name(arguments, named))
+            known = self._generic.infer(self._by_name(arguments, named, taker))
         return self._with_dtypes(known)
 
     def for_some(self, values: Mapping[str, Any]) -> Kernel:

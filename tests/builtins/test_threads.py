@@ -146,3 +146,10 @@ def test_a_shared_array_in_the_place_of_a_tensor() -> None:
     (found,) = caught.value.diagnostics
     assert found.span is not None
     assert (found.code, found.span.start) == ("PH104", text.index("atomic_add"))
+    assert found.help.startswith("atomics work on tensors only: give each thread an element")
+
+
+def test_what_is_no_array_in_the_place_of_a_tensor() -> None:
+    """The help shows how a tensor is named."""
+    found = refused("atomic_add", of("f32"), of("i32"), of("f32"))
+    assert found.help == "name a tensor: `atomic_add(A, ...)`"

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import phobos_nb as ph
 from phobos_nb.arguments.array import describe_numpy
 from phobos_nb.arguments.findings import ArgumentTypeError, ArgumentValueError, Findings
 from phobos_nb.arguments.grid import check_limits, choose_grid
@@ -253,3 +254,34 @@ def test_limits_are_refused_with_product_and_limit():
     assert "300000 bytes of shared memory per CTA, sm_80 allows 166912" in text
     assert "2048 threads x 64 registers = 131072, the limit is 65536" in text
     assert "65536 blocks along axis y, the limit is 65535" in text
+
+
+COPY = """
+kernel k(X: tensor<f32>[N], Y: tensor<f32>[N]) {
+  Y[ctx.block.x] = X[ctx.block.x]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("taker", "name", "help"),
+    [
+        ("__call__", "b", "its parameters: X, Y; options of a call: grid"),
+        ("__call__", "gird", "did you mean grid? its parameters: X, Y; options of a call: grid"),
+        ("bind", "b", "its parameters: X, Y; options of `bind`: grid"),
+        ("profile", "repot", "did you mean report? its parameters: X, Y; options of `profile`: grid, "),
+        ("simulate", "b", "its parameters: X, Y; options of `simulate`: grid, drop_barrier, ctas, "),
+        ("compare", "b", "its parameters: X, Y; options of `compare`: ref, tolerance, grid, "),
+        ("tune", "b", "its parameters: X, Y"),
+        ("__call__", "seed", "seed is an option of `simulate` and `compare`; its parameters: X, Y; "),
+    ],
+)
+def test_the_help_lists_what_takes_the_arguments(taker: str, name: str, help: str) -> None:
+    """Options that another method has are not offered; a name of one of them is told to be one."""
+    kernel = ph.compile(COPY).k
+    x, y = np.ones(4, np.float32), np.zeros(4, np.float32)
+    with pytest.raises(TypeError, match=f"has no parameter {name}") as caught:
+        getattr(kernel, taker)(x, y, **{name: 2.0})
+    found = str(caught.value).split("help: ")[1]
+    assert found.startswith(help)
+    assert ("drop_barrier" in found) == (taker in ("simulate", "compare"))

@@ -175,3 +175,16 @@ def test_a_text_without_a_kernel_says_so(tmp_path, capsys):
     assert warned[0].filename == __file__
     with pytest.warns(UserWarning, match="its functions are checked where a kernel calls them"):
         ph.compile("fn f(x: f32) -> f32 { return x }")
+
+
+@pytest.mark.parametrize("command", ["simulate", "run"])
+def test_a_constant_among_the_values_is_told_to_d(command, capsys):
+    """An extent that the text fixes by a constant is set with -D, before the call."""
+    text = str(EXAMPLES / "histogram.ph")
+    code, _, err = run(command, text, "N=1000", "BINS=16", "--grid", "2", capsys=capsys)
+    assert code == 1
+    assert "has no parameter or extent BINS\n  help: BINS is a constant" in err
+    assert "`-D BINS=16`" in err
+    code, out, _ = run(command, text, "N=100", "-D", "BINS=16", "--grid", "2", capsys=capsys)
+    assert code == 0
+    assert "H: int32[16]" in out

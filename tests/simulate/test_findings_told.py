@@ -98,7 +98,7 @@ def test_an_unknown_option_is_answered_with_those_there_are():
     assert "did you mean tolerance? its parameters: A, B, C; options" in str(caught.value)
     with pytest.raises(TypeError, match="did you mean seed"):
         kernel.simulate(*arrays(), sed=1)
-    with pytest.raises(TypeError, match="options of `simulate` and `compare`: grid, drop_barrier, ctas"):
+    with pytest.raises(TypeError, match="options of `simulate`: grid, drop_barrier, ctas"):
         kernel.simulate(*arrays(), bogus=1)
 
 

@@ -24,10 +24,17 @@ Build = Callable[[Any, Call, Any], Any]
 Combine = Callable[[Array, Array], Array]
 
 
+INSTEAD = (
+    "atomics work on tensors only: give each thread an element of the array for itself, and let one "
+    "thread put them together after a `barrier()`"
+)
+"""The help for an atomic on a shared array."""
+
+
 def indexed(site: CallSite, operand_count: int) -> tuple[Tensor, list[Expr], list[Expr]]:
     """The tensor, one index per axis, and the operands after them."""
     operands.expect_count(site, 1 + operand_count, 16)
-    tensor = operands.tensor(site, 0)
+    tensor = operands.tensor(site, 0, INSTEAD)
     rank = len(tensor.type.dims)
     operands.expect_count(site, 1 + rank + operand_count)
     indices = [operands.scalar(site, 1 + k) for k in range(rank)]

@@ -84,8 +84,11 @@ def scalar(site: CallSite, position: int) -> Expr:
     )
 
 
-def tensor(site: CallSite, position: int) -> Tensor:
-    """The argument at a position, which must be a tensor parameter."""
+def tensor(site: CallSite, position: int, instead: str = "") -> Tensor:
+    """The argument at a position, which must be a tensor parameter.
+
+    instead: what to do with a shared array, for the help.
+    """
     argument = site.arguments[position]
     if isinstance(argument, Tensor):
         return argument
@@ -93,6 +96,7 @@ def tensor(site: CallSite, position: int) -> Tensor:
         "PH104",
         f"{site.name} wants a tensor parameter as argument {position + 1}, found {_kind(argument)}",
         argument.span if site.span.covers(argument.span) else site.span,  # an array's is its declaration
+        help=instead if isinstance(argument, SharedArray) else f"name a tensor: `{site.name}(A, ...)`",
     )
 
 
