@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from phobos_nb.arguments.simulation import check_simulation
 from phobos_nb.compilation import stages
-from phobos_nb.compilation.call import describe_host, host_values
+from phobos_nb.compilation.call import SolvedCall, describe_host, host_values
 from phobos_nb.compilation.configuration import resolve
 from phobos_nb.compilation.told import told
+from phobos_nb.diagnostics import PhobosError
+from phobos_nb.language.tree import Program
+from phobos_nb.simulate.race_help import RaceText
 
 if TYPE_CHECKING:
     from phobos_nb.compilation.kernel import Kernel
@@ -33,5 +36,19 @@ def simulate_call(
     check_simulation(kernel.name, options, call.grid, {n: values[n].shape for n in call.arrays})
     converted = {name: call.scalars.get(name, value) for name, value in values.items()}
     modules = [x.thread_module for x in compilation.launches]
-    names = [partial(told, x.shared_memory, x.barriers, dropped) for x in compilation.launches]
+    text = _race_text(kernel, call, options)
+    names = [partial(told, x.shared_memory, x.barriers, dropped, text) for x in compilation.launches]
     return stages.simulate_plan(modules, compilation.plan, converted, call.grid, named=names, **options)
+
+
+def _race_text(kernel: Kernel, call: SolvedCall, options: Mapping[str, Any]) -> RaceText:
+    """The text, to say what mends its races."""
+
+    def takes(program: Program) -> bool:
+        try:
+            stages.check_change(program, call.typed, kernel.dtypes)
+        except PhobosError:
+            return False
+        return True
+
+    return RaceText(kernel.program, takes, bool(options.get("seed")))

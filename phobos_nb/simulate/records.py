@@ -151,9 +151,12 @@ class Race:
 
     @property
     def help(self) -> str:
-        """What orders the two accesses, where their kind tells."""
-        if self.remedy:
-            return self.remedy
+        """What orders the two accesses: `remedy`, where the text tells, else what kind and lines do."""
+        return self.remedy or self.usual_help
+
+    @property
+    def usual_help(self) -> str:
+        """What orders two such accesses wherever they stand in the text, where their kind tells."""
         if " after " not in self.kind or not (self.first.line and self.second.line):
             return advice.RACES.get(self.kind, "")
         if self.first_cta != self.second_cta:

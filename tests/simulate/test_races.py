@@ -224,7 +224,7 @@ def test_a_race_says_how_it_is_mended():
 
     x, y = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     result = ph.compile(SHARED, chip="sm_80").turn.simulate(x, y, grid=1)
-    assert result.races[0].help == "put a barrier behind line 6 and before line 7 comes next"
+    assert result.races[0].help == "put a barrier behind line 6 and before line 7"
     assert f"help: {result.races[0].help}" in str(result)
     x, y = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     result = ph.compile(EVERYWHERE % "ctx.thread", chip="sm_80").count.simulate(x, y, grid=2)
@@ -236,6 +236,5 @@ def test_a_race_says_how_it_is_mended():
         "Y[%s] = X[ctx.thread] + ctx.block.x", "X[ctx.thread] = X[63 - ctx.thread]"
     )
     result = ph.compile(text, chip="sm_80").count.simulate(x, y, grid=1)
-    assert (
-        result.races[0].help == "line 4 reads what others write there: read, put a barrier, then write"
-    )
+    said = "line 4 reads what others write there: read into a variable, put a barrier, then write"
+    assert result.races[0].help == said
