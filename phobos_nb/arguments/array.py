@@ -55,6 +55,11 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
     return tuple(strides)
 
 
+def is_masked(value: object) -> bool:
+    """Whether it is an array of `numpy.ma`, whose mask nothing here knows of."""
+    return hasattr(value, "mask") and hasattr(value, "filled")
+
+
 def describe_numpy(array: Any) -> ArrayDescription:
     """Describe a `numpy.ndarray`."""
     return ArrayDescription(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from phobos_nb.arguments.array import ArrayDescription
+from phobos_nb.arguments.array import ArrayDescription, is_masked
 from phobos_nb.arguments.findings import Findings
 from phobos_nb.arguments.options import what_there_is
 from phobos_nb.arguments.scalars import Scalar, check_range, convert_scalar
@@ -91,7 +91,9 @@ def match_arguments(
 
 
 def _array_help(parameter: TensorParameter, value: object) -> str:
-    """How numbers that are no array become one."""
+    """How numbers that are no array become one, and what to do about a mask."""
+    if is_masked(value):
+        return f"kernels know no mask: fill what is masked, `{parameter.name}.filled(0)`"
     if not isinstance(value, list | tuple | int | float):
         return "pass an array on the GPU (CuPy, PyTorch) or a NumPy array"
     dtype = "" if parameter.dtype == "bf16" else f', dtype="{ALL[parameter.dtype].numpy}"'

@@ -6,6 +6,7 @@ import math
 import operator
 from typing import Any
 
+from phobos_nb.arguments.array import is_masked
 from phobos_nb.arguments.findings import Findings
 from phobos_nb.contract import ScalarParameter
 from phobos_nb.dtypes import SCALARS, DType, Kind
@@ -25,7 +26,7 @@ def convert_scalar(parameter: ScalarParameter, value: Any, found: Findings) -> S
     try:
         if dtype.kind is Kind.BOOL:
             return _boolean(value)
-        if _is_boolean(value):
+        if _is_boolean(value) or is_masked(value):
             raise TypeError
         return _float(value) if dtype.is_float else operator.index(value)
     except TypeError:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from phobos_nb.arguments.array import is_masked
 from phobos_nb.arguments.findings import Findings, findings
 
 CODE = "PH715"
@@ -88,6 +89,9 @@ def check_comparison(
         given = {n: np.asarray(a) for n, a in cast(Mapping[str, Any], right).items()}
         if not given:
             found.value_error(CODE, "ref: holds no right values", known)
+        for name in (n for n, a in cast(Mapping[str, Any], right).items() if is_masked(a)):
+            message = f"ref: wanted an array for {name}, got one with a mask, which nothing here knows"
+            found.type_error(CODE, message, "fill what is masked: `array.filled(0)`")
         for name, array in given.items():
             if name not in outputs:
                 found.value_error(CODE, f"ref: {name} is no output", known)

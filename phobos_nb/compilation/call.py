@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from phobos_nb.arguments.array import ArrayDescription, describe_numpy
+from phobos_nb.arguments.array import ArrayDescription, describe_numpy, is_masked
 from phobos_nb.arguments.findings import Findings, findings
 from phobos_nb.arguments.grid import Grid, check_covering, choose_grid
 from phobos_nb.arguments.match import check_promises, check_thin, match_arguments
@@ -118,7 +118,8 @@ def dtype_of(value: Any) -> str | None:
 
 
 def describe_host(value: Any) -> ArrayDescription | None:
-    """Describe a NumPy array; None for anything else."""
+    """Describe a NumPy array; None for anything else, and for one with a mask, which no kernel knows."""
     import numpy as np
 
-    return describe_numpy(value) if isinstance(value, np.ndarray) else None
+    known = not is_masked(value) and isinstance(value, np.ndarray)
+    return describe_numpy(value) if known else None

@@ -174,7 +174,11 @@ def snapshot(
     """Check a call, compile for it, and copy the memory behind its arrays."""
     described, read = _described(kernel, values)
     named = {name: name if name in described else value for name, value in values.items()}
-    call, compilation = kernel.compiled_call(named, described.get, grid, configuration)
+
+    def describe(value: Any) -> ArrayDescription | None:
+        return described.get(value) if isinstance(value, str) else None
+
+    call, compilation = kernel.compiled_call(named, describe, grid, configuration)
     return Snapshot(call, compilation, regions(call.arrays, read))
 
 

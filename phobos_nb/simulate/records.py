@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -404,11 +404,11 @@ class SimulationResult:
 
     def frame(self) -> pd.DataFrame:
         """The accesses as a pandas frame, one row per operation."""
-        return _frame(self.accesses)
+        return _frame(self.accesses, AccessRecord)
 
     def line_frame(self) -> pd.DataFrame:
         """The source lines as a pandas frame."""
-        return _frame(self.lines)
+        return _frame(self.lines, LineRecord)
 
 
 def _first(kind: str, found: Sequence[object], most: int = 10) -> Iterator[str]:
@@ -421,12 +421,15 @@ def _helps(found: Sequence[Fault] | Sequence[Race]) -> Iterator[str]:
     yield from (f"  help: {x}" for x in dict.fromkeys(f.help for f in found) if x)
 
 
-def _frame(records: Iterable[Any]) -> pd.DataFrame:
+def _frame(records: Iterable[Any], kind: type[Any]) -> pd.DataFrame:
+    """One row per record, a column per field; those of its place come first, also without a record."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
     for record in records:
         row = asdict(record)
-        place = row.pop("place", None)
-        rows.append({**({} if place is None else place), **row})
-    return pd.DataFrame(rows)
+        rows.append({**row.pop("place", {}), **row})
+    names = [f.name for f in fields(kind)]
+    if "place" in names:
+        names = [*(f.name for f in fields(Place)), *(n for n in names if n != "place")]
+    return pd.DataFrame(rows, columns=names)

@@ -180,3 +180,16 @@ def test_right_values_that_cannot_be(option, said):
 def test_lists_may_be_right_values():
     """Whatever NumPy makes an array of is compared."""
     assert call("compare", ref={"Y": [2.0] * 200}) == []
+
+
+def test_frames_have_their_columns_without_a_row():
+    """A run of no CTA, and one of no access, give frames that can be asked like any other."""
+    kernel = ph.compile(TEXT, chip="sm_80").twice
+    full = call("simulate")
+    empty = kernel.simulate(np.zeros(0, np.float32), np.zeros(0, np.float32))
+    assert not empty.accesses
+    frame = empty.frame()
+    assert len(frame[frame.space == "shared"]) == 0
+    assert list(frame.columns) == list(full.frame().columns)
+    assert list(frame.columns)[:4] == ["op", "index", "line", "column"]
+    assert list(empty.line_frame().columns) == list(full.line_frame().columns)
