@@ -39,10 +39,12 @@ def check_overlap(
         a, b = arrays[one.name], arrays[other.name]
         if not (one.writes or other.writes) or not overlap(a, b):
             continue
-        if frozenset((one.name, other.name)) in in_place and same_elements(a, b):
+        together = frozenset((one.name, other.name)) in in_place
+        if together and same_elements(a, b):
             continue
         written = " and ".join(t.name for t in (one, other) if t.writes)
-        help = f"the kernel writes {written}; pass a copy"
+        same = ", or the very same array for both" if together else ""
+        help = f"the kernel writes {written}; pass a copy{same}"
         found.value_error("PH706", f"{one.name} and {other.name} overlap in memory", help)
 
 

@@ -371,7 +371,8 @@ class Kernel:
         key = tuple(sorted(constants.items()))
         if key not in self._typed:
             start = time.perf_counter()
-            self._typed[key] = stages.check(self._program, self.name, constants, self._generic.dtypes)
+            known = self._program, self.name, constants, self._generic.dtypes
+            self._typed[key] = stages.check(*known, self.options.chip)
             self._front_end_times["check"] = time.perf_counter() - start
         return self._typed[key]
 

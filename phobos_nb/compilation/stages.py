@@ -48,14 +48,21 @@ def check(
     kernel: str,
     constants: Mapping[str, int],
     dtypes: Mapping[str, str],
+    chip: str | None = None,
 ) -> TypedKernel:
-    """Syntax tree to typed kernel for one set of constants and dtypes (by name)."""
+    """Syntax tree to typed kernel for one set of constants and dtypes (by name).
+
+    chip: the target that was asked for, whose limits errors name.
+    """
     from phobos_nb import attributes, builtins
+    from phobos_nb.language.check.limits import Room
     from phobos_nb.language.frontend import check as check_kernel
     from phobos_nb.lower.gemm_plan import OVERRIDES
 
     tables = builtins.table(), attributes.table()
-    return check_kernel(program, kernel, constants, *tables, dtypes, choices=OVERRIDES)
+    target = get(chip) if chip else None
+    room = Room(target.name, target.shared_per_cta_optin) if target else None
+    return check_kernel(program, kernel, constants, *tables, dtypes, OVERRIDES, room)
 
 
 def check_change(program: Program, before: TypedKernel, dtypes: Mapping[str, str]) -> TypedKernel:

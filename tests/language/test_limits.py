@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import phobos_nb as ph
 from tests.language.programs import body_errors, errors, failure
 
 
@@ -34,3 +35,21 @@ def test_shared_arrays_have_a_size() -> None:
     """A shared array that no GPU has room for is refused where it is declared."""
     assert body_errors("var s: shared<i8>[232448]\ns[0] = 1") == []
     assert body_errors("var s: shared<f32>[1073741824]\ns[0] = 1.0") == [("PH510", 2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("chip", "said"),
+    [
+        (None, "no GPU allows more than 232448 per CTA"),
+        ("sm_75", "sm_75 allows 65536 per CTA"),
+        ("sm_90", "sm_90a allows 232448 per CTA"),
+    ],
+)
+def test_the_limit_is_that_of_the_chip(chip: str | None, said: str) -> None:
+    """Where a chip was asked for, the message of PH510 has its own limit."""
+    text = "kernel k(x: tensor<f32>[N]) {\n  var s: shared<f32>[80000]\n  s[0] = x[0]\n}"
+    with pytest.raises(ph.PhobosError) as caught:
+        ph.compile(text, chip=chip)
+    (found,) = caught.value.diagnostics
+    assert found.code == "PH510"
+    assert found.message == f"`s` takes 320000 bytes of shared memory, {said}"

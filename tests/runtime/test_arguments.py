@@ -285,3 +285,18 @@ def test_the_help_lists_what_takes_the_arguments(taker: str, name: str, help: st
     found = str(caught.value).split("help: ")[1]
     assert found.startswith(help)
     assert ("drop_barrier" in found) == (taker in ("simulate", "compare"))
+
+
+def test_the_help_says_where_the_same_array_will_do() -> None:
+    """Elementwise kernels take one array twice, whole; where the order matters only a copy will do."""
+    apart = COPY.replace("X[ctx.block.x]", "X[ctx.block.x + 1]")
+    x = np.zeros(8, np.float32)
+    ph.compile(COPY).k(x, x)
+    for text, given, help in (
+        (COPY, (x[1:], x[:-1]), "the kernel writes Y; pass a copy, or the very same array for both"),
+        (apart, (x, x), "the kernel writes Y; pass a copy"),
+    ):
+        with pytest.raises(ArgumentValueError) as caught:
+            ph.compile(text).k(*given)
+        (found,) = caught.value.diagnostics
+        assert (found.code, found.help) == ("PH706", help)

@@ -16,7 +16,7 @@ from phobos_nb.language.check.block import check_statements
 from phobos_nb.language.check.bounds import check_bounds
 from phobos_nb.language.check.checker import Checker
 from phobos_nb.language.check.configuration import Configuration, configure
-from phobos_nb.language.check.limits import check_sizes
+from phobos_nb.language.check.limits import Room, check_sizes
 from phobos_nb.language.check.parameters import bind_constants, bind_parameters
 from phobos_nb.language.check.unused import warn_of_no_use, warn_of_uncalled
 from phobos_nb.language.grid import infer_grid
@@ -45,12 +45,14 @@ def check(
     attributes: Attributes,
     dtypes: Mapping[str, DType | str] | None = None,
     choices: Collection[str] = (),
+    room: Room | None = None,
 ) -> TypedKernel:
     """The typed kernel for one configuration.
 
     constants: values for `@autotune` names, int and bool parameters, and tensor dims to be fixed.
     Names not given take their default or the first value of their space. dtypes: values of dtype
-    parameters, as such or by name. choices: names in `constants` that are the compiler's own.
+    parameters, as such or by name. choices: names in `constants` that are the compiler's own. room: the
+    shared memory of the chip that was asked for.
     Raises `PhobosError` with every error found; warnings and notes are in `findings`.
     """
     kernel = find_kernel(program, kernel_name)
@@ -69,7 +71,7 @@ def check(
     _drop_repeated(diagnostics)
     diagnostics.raise_errors()
     typed = _assemble(program, kernel, configuration, checked, uses, builtins)
-    check_sizes(typed.body, typed.shared, typed.threads, diagnostics)
+    check_sizes(typed.body, typed.shared, typed.threads, diagnostics, room)
     check_bounds(typed.body, diagnostics)
     diagnostics.raise_errors()
     review(typed, diagnostics)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.typed import SharedArray, Statement, StoreTile
@@ -22,14 +23,22 @@ SHARED_BYTES = 227 * 1024
 """Most shared memory of a CTA on any GPU (same table, compute capability 9.0 and 10.0)."""
 
 
+class Room(NamedTuple):
+    """The most shared memory that a CTA can have on a target, in bytes."""
+
+    target: str
+    bytes: int
+
+
 def check_sizes(
     body: tuple[Statement, ...],
     shared: tuple[SharedArray, ...],
     threads: int,
     diagnostics: Diagnostics,
+    room: Room | None = None,
 ) -> None:
     """Report each shape of tile that is too large for the threads (PH208), where it comes first, and
-    each shared array that no GPU has room for (PH510).
+    each shared array that no GPU has room for (PH510). room: that of the chip that was asked for.
     """
     limit = ELEMENTS_PER_THREAD * threads
     seen: set[tuple[int, ...]] = set()
@@ -41,7 +50,10 @@ def check_sizes(
     for array in shared:
         taken = math.prod(array.type.shape) * array.type.dtype.itemsize
         if taken > SHARED_BYTES:
-            message = f"`{array.name}` takes {taken} bytes, shared memory has at most {SHARED_BYTES}"
+            allows = f"no GPU allows more than {SHARED_BYTES} per CTA"
+            if room is not None:
+                allows = f"{room.target} allows {room.bytes} per CTA"
+            message = f"`{array.name}` takes {taken} bytes of shared memory, {allows}"
             help = "take a smaller array, and walk the data in pieces"
             diagnostics.error("PH510", message, array.span, help=help)
 
