@@ -24,7 +24,8 @@ from phobos_nb.source import Source, Span
 class Module:
     """The kernels of one text, as attributes, by name in brackets, and in order when iterated.
 
-    functions: the names of its functions.
+    functions: the names of its functions. A kernel named like an attribute of the module, such as
+    `source`, is reached by name in brackets alone.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Module:
         return len(self.kernels)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.kernels]
+        return [*{*super().__dir__(), *self.kernels}]
 
     def __repr__(self) -> str:
         return f"<Phobos module {self.source.name}: {', '.join(self.kernels) or 'no kernel'}>"
@@ -106,11 +107,20 @@ def _told(module: Module) -> Module:
     """The module, with Python warnings to the caller's caller: its kernels', or that it has none."""
     found = [d for k in module.kernels.values() for d in k.typed(k.options.constants).findings]
     said = [d.render(module.source) for d in found if d.severity is Severity.WARNING]
+    for name in _hidden(module):
+        reach = f'the kernel `{name}` is reached by `module["{name}"]`'
+        said.append(f"{module.source.shown_name}: {reach}: `module.{name}` is the module's own")
     if without := without_kernel(module):
         said.append(f"{module.source.shown_name}: {without}")
     for text in dict.fromkeys(said):
         warnings.warn(text, PhobosWarning, stacklevel=3)
     return module
+
+
+def _hidden(module: Module) -> list[str]:
+    """The names of kernels that are no attributes: the module has others of these names itself."""
+    own = {*dir(Module), *vars(module)}
+    return [name for name in module.kernels if name in own]
 
 
 def compile(

@@ -49,3 +49,21 @@ def test_a_warning_can_be_made_an_error():
         warnings.simplefilter("error", ph.PhobosWarning)
         with pytest.raises(ph.PhobosWarning, match="launhc"):
             ph.compile(UNKNOWN)
+
+
+@pytest.mark.parametrize("name", ["source", "kernels", "functions", "__len__"])
+def test_a_kernel_with_a_name_of_the_module(name):
+    """It is reached by name in brackets, which a warning says; others are attributes as ever."""
+    text = f"kernel {name}(X: tensor<f32>[N]) {{ X[ctx.block.x] = 1.0 }}\n"
+    text += text.replace(name, "plain")
+    (warning,) = told(lambda: ph.compile(text, name="cell.ph"))
+    assert warning.category is ph.PhobosWarning
+    assert warning.filename == __file__
+    reach = f'cell.ph: the kernel `{name}` is reached by `module["{name}"]`'
+    assert str(warning.message).startswith(reach)
+    module = ph.compile(text)
+    assert module[name].signature.startswith(f"{name}(")
+    assert [k.name for k in module] == [name, "plain"]
+    assert module.plain is module["plain"]
+    assert len(module) == 2
+    assert dir(module).count(name) == 1
