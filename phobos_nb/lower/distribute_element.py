@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from xdsl.dialects import memref
@@ -16,6 +16,7 @@ from phobos_nb.ir.dialects import tile
 from phobos_nb.ir.dialects.memref import GenericAtomicRMWOp
 from phobos_nb.ir.dialects.shapes import element_of, is_float
 from phobos_nb.lower.layout_types import is_tile
+from phobos_nb.lower.layouts import Layout
 from phobos_nb.lower.thread_state import Tensor, ThreadState
 
 
@@ -35,6 +36,25 @@ def _address(state: ThreadState, tensor: Tensor, indices: Sequence[SSAValue]) ->
     for index, stride in zip(indices, tensor.strides, strict=True):
         total = b.addi(total, b.muli(index, stride))
     return total
+
+
+def _offsets(layout: Layout) -> Iterator[tuple[int, ...]]:
+    """Of every slot, in order: its offset along each axis from the thread's place."""
+    return itertools.product(*(axis.offsets for axis in layout.axes))
+
+
+def _place(state: ThreadState, layout: Layout, axis: int, offset: int) -> SSAValue:
+    return state.b.addi(state.coordinate(layout.axes[axis]), state.b.index(offset))
+
+
+def _in_tile(state: ThreadState, layout: Layout, offsets: tuple[int, ...]) -> SSAValue | None:
+    """Whether a slot is one of the tile's; None where all are."""
+    condition: SSAValue | None = None
+    for axis, offset in enumerate(offsets):
+        if layout.overhangs(axis):
+            place, extent = _place(state, layout, axis, offset), state.b.index(layout.shape[axis])
+            condition = state.both(condition, state.b.cmpi("ult", place, extent))
+    return condition
 
 
 def _once(state: ThreadState) -> SSAValue:
@@ -79,13 +99,16 @@ def distribute_store_shared(state: ThreadState, op: tile.StoreSharedOp) -> None:
 
 
 def distribute_gather(state: ThreadState, op: tile.GatherOp) -> None:
-    """One element of the table for every slot."""
+    """One element of the table for every slot that lies in the tile."""
     b, tensor = state.b, state.tensors[op.table]
     zero = b.zero(element_of(op.result.type))
+    layout = state.layout(op.positions)
     found: list[SSAValue] = []
-    for position in b.to_elements(state.get(op.positions)):
+    positions = b.to_elements(state.get(op.positions))
+    for position, offsets in zip(positions, _offsets(layout), strict=True):
         index = b.index_cast(position, b.index(0).type)
-        condition = _inside(state, tensor, [index], op.masked)
+        condition = _in_tile(state, layout, offsets)
+        condition = state.both(condition, _inside(state, tensor, [index], op.masked))
         load = partial(b.load, tensor.base, [_address(state, tensor, [index])])
         found.append(b.choose(condition, load, lambda: zero))
     state.values[op.result] = b.from_elements(found, state.type_of(op.result))
@@ -106,14 +129,10 @@ def distribute_atomic(state: ThreadState, op: tile.AtomicOp) -> None:
     layout = state.layout(op.value)
     first = state.first_replica(layout)
     skip = len(origin) - len(layout.shape)
-    places = itertools.product(*(a.offsets for a in layout.axes))
-    for scalar, offsets in zip(b.to_elements(state.get(op.value)), places, strict=True):
-        condition, indices = first, origin[:skip]
-        for axis, offset in enumerate(offsets):
-            own = b.addi(state.coordinate(layout.axes[axis]), b.index(offset))
-            if layout.overhangs(axis):
-                condition = state.both(condition, b.cmpi("ult", own, b.index(layout.shape[axis])))
-            indices = [*indices, b.addi(origin[skip + axis], own)]
+    for scalar, offsets in zip(b.to_elements(state.get(op.value)), _offsets(layout), strict=True):
+        condition = state.both(first, _in_tile(state, layout, offsets))
+        places = [_place(state, layout, axis, offset) for axis, offset in enumerate(offsets)]
+        indices = [*origin[:skip], *map(b.addi, origin[skip:], places)]
         condition = state.both(condition, _inside(state, tensor, indices, op.masked))
         b.when(condition, partial(_discard, partial(_update, state, op, tensor, indices, scalar)))
 

@@ -96,6 +96,11 @@ kernel shared_outside(X: tensor<f32>[32], n: i32) {
 }
 
 @launch(64)
+kernel looked_up(T: tensor<f32>[N], I: tensor<i32>[48], Y: tensor<f32>[48]) {
+  Y[0 :+ 48] = gather(T, I[0 :+ 48] - 5)
+}
+
+@launch(64)
 kernel binned(H: tensor<i32>[N], V: tensor<i32>[48]) { atomic_add(H, 0, V[0 :+ 48]) }
 """
 )
@@ -249,6 +254,14 @@ def test_shared_arrays_are_not_masked():
     result = KERNELS.shared_outside.simulate(np.ones(32, np.float32), 1)
     assert [f.kind for f in result.faults] == ["out_of_bounds"]
     assert result.masked == 0
+
+
+def test_a_gather_by_a_tile_looks_up_its_elements_alone():
+    """48 positions by 64 threads: two of them before the table, and 46 elements of it read."""
+    table, positions = np.ones(100, np.float32), np.arange(3, 51, dtype=np.int32)
+    result = KERNELS.looked_up.simulate(table, positions, np.zeros(48, np.float32), grid=1)
+    (row,) = [a for a in result.accesses if a.tensor == "T"]
+    assert (row.elements, row.masked) == (46, 2)
 
 
 @pytest.mark.parametrize(("bins", "wanted"), [(48, 0), (64, 0), (40, 8)])
