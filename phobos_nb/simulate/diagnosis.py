@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,17 +105,24 @@ def _with_change(seen: Verdict, evidence: Evidence, question: Question) -> Verdi
     """A fault that was seen, with a change of the source that takes it away.
 
     Where a race or a fault makes the values wrong, a change that only fits them to what was found on
-    this schedule says nothing: it is told if the changed kernel runs without either.
+    this schedule says nothing: it is told if the changed kernel runs without either. What races computes
+    other values in another order, so that its source need not mean what was found; then the lines of the
+    races are looked at.
     """
+    text = question.trial.text
+    raced = evidence.result.races if text is not None else []
+    proven = None
+    if text is not None and (raced or evidence.result.faults):
+        proven = partial(_clears, text=text, question=question)
     try:
-        if not question.faithful():
+        faithful = question.faithful()
+        if not faithful and not raced:
             return seen
-        found = search(question)
+        lines = () if faithful else {p.line for race in raced for p in (race.first, race.second)}
+        found = search(question, lines=lines, proven=proven)
     except PhobosError:
         return seen
-    text = question.trial.text
-    if text is not None and (evidence.result.races or evidence.result.faults):
-        found.mends = [m for m in found.mends if _clears(m, text, question)][:1]
+    if proven is not None:
         return _see(seen, found, ", and without a race or a fault")
     if found.mends and not seen.certain:
         return blamed(question, found)

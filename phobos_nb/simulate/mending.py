@@ -9,7 +9,7 @@ what was seen: with it the values are right.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -92,24 +92,35 @@ class Sieve:
         return float((~wrong_elements(output[self.places], self.right, self.allowed)).mean())
 
 
-def search(question: Question, roles: Collection[Role] = ()) -> Search:
-    """Try all slips of the source, or those of some roles, the likeliest first, as time allows."""
+def search(
+    question: Question,
+    roles: Collection[Role] = (),
+    lines: Collection[int] = (),
+    proven: Callable[[Mend], bool] | None = None,
+) -> Search:
+    """Try all slips of the source, or those of some roles or lines, the likeliest first, as time allows.
+
+    proven: what more a change has to do; the first that does it ends the search. Stores race: of changes
+    as likely, one of where is written comes first then, for what is written may but look alike.
+    """
     text, found = question.trial.text, Search()
     if text is None:
         return found
     sieve, seconds = _sieve(question)
     chosen = (slip for slip in text.slips() if not roles or slip.role in roles)
-    slips = sorted(chosen, key=lambda slip: slip.cost)
+    there = (slip for slip in chosen if not lines or text.line(slip) in lines)
+    slips = sorted(there, key=lambda slip: (slip.cost, proven is not None and not slip.target))
     found.total = len(slips)
+    enough = ENOUGH if proven is None else 1
     end, last = time.thread_time() + SEARCH, len(slips)
     for number, slip in enumerate(slips):
-        if time.thread_time() > end or number > last or len(found.mends) >= ENOUGH:
+        if time.thread_time() > end or number > last or len(found.mends) >= enough:
             found.whole = False
             break
         if number % 64 == 0:
             question.trial.show(f"{number:,} of {len(slips):,} single changes of the source tried")
         mend = _tried(question, text, slip, sieve, seconds, found)
-        if mend is not None:
+        if mend is not None and (proven is None or proven(mend)):
             found.mends.append(mend)
             last = min(last, number + AFTER)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from phobos_nb.language.tree import (
@@ -77,16 +77,6 @@ def blocks_of(node: StatementNode) -> Iterator[tuple[str, Block]]:
         block = getattr(node, name, None)
         if block is not None:
             yield name, block
-
-
-def nodes(node: Node) -> Iterator[Node]:
-    """A node and all that are below it."""
-    yield node
-    for field in fields(node):
-        value = getattr(node, field.name)
-        for item in cast(tuple[Any, ...], value) if isinstance(value, tuple) else (value,):
-            if isinstance(item, Node):
-                yield from nodes(item)
 
 
 def _steps(block: Block, offset: int) -> Iterator[Step]:

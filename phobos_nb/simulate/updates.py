@@ -24,8 +24,9 @@ from phobos_nb.language.tree import (
     Subscripted,
     Update,
 )
+from phobos_nb.language.tree_walk import nodes
 from phobos_nb.simulate.records import Race
-from phobos_nb.simulate.text_paths import TextPath, common_depth, nodes, with_block
+from phobos_nb.simulate.text_paths import TextPath, common_depth, with_block
 
 ATOMICS = {"+": "atomic_add", "-": "atomic_add", "max": "atomic_max", "min": "atomic_min"}
 

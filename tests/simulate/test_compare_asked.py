@@ -128,3 +128,39 @@ def test_a_reference_of_another_function_is_named_as_a_candidate():
     (found,) = kernel.compare(x, y, ref=np.sin(x).sum(1) * 3 + np.arange(20))
     assert not found.certain
     assert any("`ref`" in candidate for candidate in found.candidates)
+
+
+SEGMENTS = """
+kernel k(X: tensor<f32>[N], S: tensor<i32>[L], Y: tensor<f32>[N]) {
+  let end = S[ctx.block.x + 1]
+  for i in range(S[ctx.block.x], end, 32) {
+    Y[i :+ 32 %s] = %s
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("function", [True, False])
+@pytest.mark.parametrize(
+    ("value", "right"),
+    [
+        ("X[i :+ 32 until end] * 2.0", lambda g: {"Y": g["X"] * 2}),
+        ("flat(cumsum(transpose(X[i :+ 32 until end]))) + f32(end)", None),
+    ],
+)
+def test_a_store_that_lost_its_end_is_told_by_the_change(value, right, function):
+    """The CTAs' order decides the values, and one change parts them: the end that the read has."""
+    x = np.random.default_rng(0).standard_normal(200).astype(np.float32)
+    segments = np.array([0, 37, 90, 91, 200], np.int32)
+    good, bad = (ph.compile(SEGMENTS % (end, value)).k for end in ("until end", ""))
+    arrays = (x, segments, np.zeros(200, np.float32))
+    ref = right({"X": x}) if right else {"Y": good.simulate(*arrays, grid=4).outputs["Y"]}
+    ref = right if right and function else ref
+    (found,) = bad.compare(*arrays, ref=ref, grid=4)
+    assert (found.kind, found.lines[0]) == ("race", 5)
+    assert (found.change.was, found.change.should) == ("Y[i :+ 32]", "Y[i :+ 32 until end]")
+    assert found.candidates == (
+        "line 5: right with `Y[i :+ 32 until end]` in place of `Y[i :+ 32]`, and without a race or a "
+        "fault",
+    )
+    assert not good.compare(*arrays, ref=ref, grid=4)

@@ -34,6 +34,7 @@ from phobos_nb.language.tree import (
     Update,
     WhileStatement,
 )
+from phobos_nb.language.tree_walk import nodes
 from phobos_nb.source import Span
 
 SHORT = 14
@@ -77,6 +78,7 @@ def _block(block: Block, around: Place) -> Iterator[Changed]:
 
 
 def _statement(node: StatementNode, around: Place) -> Iterator[Changed]:
+    around = replace(around, ends=_ends_in(node))
     plain = replace(around, whole=True)
     match node:
         case Declare() | Update():
@@ -107,7 +109,7 @@ def _assignment(node: Declare | Update, plain: Place) -> Iterator[Changed]:
     if isinstance(target, Subscripted):
         for slip, other in _expression(target, plain):
             if isinstance(other, Subscripted):
-                yield slip, replace(cast(Any, node), target=other)
+                yield replace(slip, target=True), replace(cast(Any, node), target=other)
 
 
 def _inner(node: Any, around: Place, names: tuple[str, ...]) -> Iterator[Changed]:
@@ -193,13 +195,26 @@ def _subscript(node: At | Along | Between, inside: Place) -> Iterator[Changed]:
             yield from _fields(node, inside, ("start", "stop"))
 
 
+def _ends_in(node: StatementNode) -> tuple[Expression, ...]:
+    """The ends of slices in a statement that holds no others."""
+    if not isinstance(node, Declare | Update | CallStatement):
+        return ()
+    found = (part.until for part in nodes(node) if isinstance(part, Along))
+    return tuple(dict.fromkeys(end for end in found if end is not None))
+
+
 def _ends(node: Along, inside: Place) -> Iterator[Changed]:
     """Another end of a slice: none, or a position that is at hand."""
     if node.until is not None:
         other = replace(node, until=None)
         yield Slip("padding", 1, node.span, node, other), other
         return
+    for end in inside.ends:
+        other = replace(node, until=end)
+        yield Slip("padding", 1, node.span, node, other), other
     names = [n for n in inside.known.before(node.span.start) if n in inside.known.positions]
     for name in names:
+        if Name(name) in inside.ends:
+            continue
         other = replace(node, until=Name(name, span=node.span))
         yield Slip("padding", 3, node.span, node, other), other

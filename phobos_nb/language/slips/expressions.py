@@ -31,7 +31,7 @@ class Place:
 
     loop: the innermost around it. position: in a subscript or what leads to one. bound: of a loop or
     guard. whole: it is all of a statement's right side, or all of a call's argument. count: a number of
-    elements as a value.
+    elements as a value. ends: those of the statement's slices.
     """
 
     known: Known
@@ -40,6 +40,7 @@ class Place:
     bound: bool = False
     whole: bool = False
     count: bool = False
+    ends: tuple[Expression, ...] = ()
 
     @property
     def role(self) -> Role:

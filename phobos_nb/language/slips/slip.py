@@ -18,7 +18,7 @@ with it, when, in which type, and what stands outside a tensor."""
 class Slip:
     """A change of one place. `old` became `new`, None where something is left out or put in.
 
-    cost: how far-fetched the change is, from 1. span: the place in the text.
+    cost: how far-fetched the change is, from 1. span: the place in the text. target: of what is written.
     """
 
     role: Role
@@ -27,6 +27,7 @@ class Slip:
     old: Node | None
     new: Node | None
     program: Program | None = None
+    target: bool = False
 
     @property
     def was(self) -> str:
