@@ -24,6 +24,7 @@ from phobos_nb.simulate.experiments import ask
 from phobos_nb.simulate.mending import Mend, Search, mended, search
 from phobos_nb.simulate.records import Fault, Race, SimulationResult
 from phobos_nb.simulate.roundings import Rounding, error, like_rounding, rounding
+from phobos_nb.simulate.telling import alone, hidden
 from phobos_nb.simulate.tolerance import default_tolerance
 from phobos_nb.simulate.trial import Question, Text
 
@@ -131,6 +132,10 @@ def _with_change(seen: Verdict, evidence: Evidence, question: Question) -> Verdi
 
 def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
     """What experiments tell."""
+    nothing = hidden(question)
+    if nothing:
+        unwritten = _moved_or_unwritten(evidence) if evidence.nobody else None
+        return unwritten or Verdict("wrong operation", nothing, certain=False)
     try:
         faithful = question.faithful()
     except PhobosError:
@@ -140,7 +145,7 @@ def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
         return _rounding(rounded, question, faithful)
     found = search(question) if faithful else Search()
     if found.mends:
-        verdict = blamed(question, found)
+        verdict = _doubted_alone(blamed(question, found), question)
         if evidence.nobody and verdict.kind != "tail":
             return replace(
                 verdict, kind="not written", explanation=f"{UNWRITTEN}; {verdict.explanation}"
@@ -154,6 +159,13 @@ def _tried(evidence: Evidence, question: Question) -> Verdict | Rounding:
     if answer is not None:
         return answer
     return _doubted(_left_over(evidence), evidence, question, faithful, found)
+
+
+def _doubted_alone(verdict: Verdict, question: Question) -> Verdict:
+    why = alone(question)
+    if not why:
+        return verdict
+    return replace(verdict, explanation=f"{verdict.explanation}; {why}", certain=False)
 
 
 def _rounding(rounded: Rounding, question: Question, faithful: bool) -> Verdict | Rounding:

@@ -16,6 +16,7 @@ import numpy as np
 from phobos_nb.simulate.difference import Verdict
 from phobos_nb.simulate.influence import Box, Influence, Other, changes, compare_influences
 from phobos_nb.simulate.mending import REFUSED, inmost
+from phobos_nb.simulate.telling import only_nan
 from phobos_nb.simulate.tolerance import largest
 from phobos_nb.simulate.trial import MENDED, Array, Arrays, Question, Trial, UnknownRight
 
@@ -136,6 +137,8 @@ def _unread_end(question: Question, goal: Array, faithful: bool) -> Verdict | No
         return trial.run(arrays, faithful)[question.name]
 
     before = run(trial.arrays)
+    if only_nan(before):
+        return None
     for name, axis in _float_axes(trial.arrays):
         extent = trial.arrays[name].shape[axis]
         if trial.dims[name][axis] in trial.dims[question.name]:
@@ -207,7 +210,11 @@ def _influences(question: Question, goal: Array, faithful: bool) -> Verdict | No
     trial, name = question.trial, question.name
     if trial.right is None:
         return None
-    index = inmost(question.wrong)
+    finite = [np.isfinite(np.asarray(a, np.float64)) for a in (question.found, question.right)]
+    told = question.wrong & finite[0] & finite[1]
+    if not told.any():
+        return None  # what is not finite changes with nothing
+    index = inmost(told)
     cta = question.writer(index)
     clear = CLEAR * largest(question.right)
     right = trial.right

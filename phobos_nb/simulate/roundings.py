@@ -99,7 +99,7 @@ def rounding(question: Question) -> Rounding | None:
     if not _of_the_source(question):
         return None
     double_error = error(exact, right)
-    if not _finite_alike(question.found, right) or not _finite_alike(exact, right):
+    if not _same_beyond(question.found, right) or not _same_beyond(exact, right):
         return None
     if double_error > tolerance:
         return None
@@ -155,6 +155,13 @@ def overflows(output: Array, right: Array) -> bool:
     if output.dtype.kind in "iub":
         return error(output, right) > 1
     return not _finite_alike(output, right)
+
+
+def _same_beyond(output: Array, right: Array) -> bool:
+    """Whether what is not finite is the same: infinities of one sign, or NaN."""
+    a, b = (np.asarray(x, np.float64) for x in (output, right))
+    finite = np.isfinite(a) & np.isfinite(b)
+    return bool(np.all(finite | (a == b) | (np.isnan(a) & np.isnan(b))))
 
 
 def _finite_alike(output: Array, right: Array) -> bool:
