@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from phobos_nb.language.tree import FunctionNode, IfStatement, Program, StatementNode
+from phobos_nb.language.tree import FunctionNode, IfStatement, Program, StatementNode, WhileStatement
 from phobos_nb.simulate.records import Race
 from phobos_nb.simulate.text_paths import (
     LOOPS,
@@ -145,11 +145,20 @@ class _Pair:
 
     @property
     def _loop(self) -> int | None:
-        """The depth of the innermost loop around both; one that evaluates the early one is around it."""
+        """The depth of the innermost loop around both; a `while` is around its condition too."""
         depth = self.depth
-        step = self.early.steps[depth]
-        header = isinstance(step.node, LOOPS) and step.index == self.late.steps[depth].index
-        return depth if header else self.early.loop(depth)
+        if self._header and isinstance(self.early.steps[depth].node, WhileStatement):
+            return depth
+        return self.early.loop(depth)
+
+    @property
+    def _header(self) -> bool:
+        """Whether the early one stands in the condition or bounds of what the late one stands in."""
+        return (
+            not self.same
+            and len(self.early.steps) == self.depth + 1 < len(self.late.steps)
+            and (self.early.steps[self.depth].index == self.late.steps[self.depth].index)
+        )
 
     @property
     def _if_of_both(self) -> IfStatement | None:
@@ -166,6 +175,8 @@ class _Pair:
             return self._within_statement()
         if self._if_of_both is not None:
             return self._branches(self._if_of_both)
+        if self._header:
+            return self._behind_header()
         if not self.text.takes(with_barrier(program, self.late, depth, self.late.steps[depth].index)):
             return self._parted(named(program, self.early.node), named(program, self.late.node))
         if first == last:
@@ -179,6 +190,16 @@ class _Pair:
             return f"{reads}: read into a variable, put a barrier, then write"
         parted = self._parted("the reading", "the write")
         return f"{reads}: read into a variable that is declared before; {parted}"
+
+    def _behind_header(self) -> str:
+        program, inner = self.text.program, self.depth + 1
+        shown, step = named(program, self.early.node), self.late.steps[inner]
+        if self.text.takes(with_barrier(program, self.late, inner, step.index)):
+            return f"put a barrier in the body of {shown}, before {named(program, step.node)}"
+        return (
+            f"read what {shown} asks for into a variable, put a barrier behind that, and ask for the "
+            "variable"
+        )
 
     def _branches(self, node: IfStatement) -> str:
         program, lines = self.text.program, [self.early.node, self.late.node]

@@ -204,6 +204,13 @@ CASES = {
         ),
         reversed_of_100,
     ),
+    "a condition reads what the branch writes": Case(
+        "  s[t] = X[t]\n  barrier()\n  if s[255 - t] > 0.0 {\n    s[t] = 9.0\n  }\n  Y[t] = s[t]\n",
+        ("read what the `if` in line 7 asks for into a variable, put a barrier behind that",),
+        "  s[t] = X[t]\n  barrier()\n  let a = s[255 - t]\n  barrier()\n"
+        "  if a > 0.0 {\n    s[t] = 9.0\n  }\n  Y[t] = s[t]\n",
+        lambda x: np.where(x[::-1] > 0, np.float32(9.0), x),
+    ),
     "a histogram": Case(
         "  let v = X[t]\n  Y[v] = Y[v] + 1\n",
         ("several threads read one element of `Y` and write it again", "use `atomic_add(Y, v, 1)`"),
