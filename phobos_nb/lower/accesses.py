@@ -13,6 +13,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from phobos_nb.ir.dialects import gpu, tile
+from phobos_nb.ir.dialects.tile_kernel import tensor_name
 from phobos_nb.ir.fold import constant_integer
 from phobos_nb.ir.locations import place_of
 from phobos_nb.lower import staged
@@ -293,4 +294,4 @@ def _digit(value: SSAValue, threads: int) -> tuple[int, int] | None:
 
 
 def _name(tensor: SSAValue) -> str:
-    return tensor.name_hint or "a tensor"
+    return tensor_name(tensor) or "a tensor"

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from phobos_nb.contract import Variant
 from phobos_nb.ir.dialects import tile
-from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.dialects.tile_kernel import KernelOp, tensor_name
 from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower.gemm_plan import DotShape, GemmPlan, choose, share
 from phobos_nb.lower.index_facts import IndexFacts
@@ -159,7 +159,7 @@ class _Assigner:
         value = box.result if isinstance(box, tile.LoadOp) else box.value
         last = len(box.indices) - 1
         tensor = box.source if isinstance(box, tile.LoadOp) else box.destination
-        thin = tensor.name_hint in self._variant.thin
+        thin = tensor_name(tensor) in self._variant.thin
         if not self._variant.aligned or thin or not self._variant.unit_stride or last not in box.sliced:
             return 1
         widest = VECTOR_BYTES // byte_width(element(value))

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from phobos_nb.ir.bounds import SLICED, WHOLE, Limit, mark_tile_end
 from phobos_nb.ir.dialects import tile
+from phobos_nb.ir.dialects.tile_kernel import tensor_name
 from phobos_nb.ir.fold import constant_value
 from phobos_nb.lower.layout_types import byte_width
 from phobos_nb.lower.layouts import Layout
@@ -55,7 +56,7 @@ class Box:
         self.tensor: Tensor = state.tensors[source]
         self.layout: Layout = state.layout(value)
         self.element: Attribute = state.type_of(value).element_type
-        thin = source.name_hint in state.variant.thin
+        thin = tensor_name(source) in state.variant.thin
         self._inner = not thin and op.sliced[-1] == len(op.indices) - 1 and state.variant.unit_stride
         self._needs = [self._checks(axis) for axis in range(len(op.indices))]
         self.width = self._width()

@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from phobos_nb.ir.dialects import tile
-from phobos_nb.ir.dialects.tile_kernel import KernelOp
+from phobos_nb.ir.dialects.tile_kernel import KernelOp, tensor_name
 from phobos_nb.ir.locations import copy_location
 from phobos_nb.lower import staged
 from phobos_nb.lower.gemm_plan import GemmPlan
@@ -206,7 +206,7 @@ def name_of(value: SSAValue) -> str:
 
 def _own_name(value: SSAValue) -> str:
     if not value.name_hint and isinstance(value.owner, tile.LoadOp | tile.LoadElementOp):
-        return value.owner.source.name_hint or ""
+        return tensor_name(value.owner.source)
     return value.name_hint or ""
 
 

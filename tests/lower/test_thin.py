@@ -207,3 +207,18 @@ def test_what_follows_from_extents_joins_any_constants():
     assert chosen["EDGE_Y"] == 8
     split = gemm(TILE_M=64, TILE_N=64, TILE_K=8, SPLIT_K=2)
     assert "EDGE_Y" not in split.constants_for({"M": 64, "N": 65, "K": 64}, H200)
+
+
+def test_columns_whose_names_end_in_a_number_are_thin_too():
+    """No wide access to `X_1`, which xDSL calls X, as its 8-byte rows would make it misaligned."""
+    text = """
+@launch(96)
+kernel k(O_5: tensor<f64>[12, N], X_1: tensor<f64>[12, N]) {
+  let w = X_1[ctx.block.x * 4 :+ 4, :]
+  O_5[ctx.block.x * 4 :+ 4, :] = w * rowsum(w)
+}
+"""
+    column = np.arange(12.0).reshape(12, 1)
+    result = ph.compile(text).k.simulate(column.copy(), column.copy(), grid=3)
+    assert result.clean
+    assert (result.outputs["O_5"] == column * column).all()

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Region
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -45,6 +45,14 @@ def _tensor(parameter: TensorParameter) -> DictionaryAttr:
             "dims": ArrayAttr(dims),
         }
     )
+
+
+def tensor_name(tensor: SSAValue) -> str:
+    """The name of a kernel's tensor; of another value its hint, which ends before a number (`X_1`)."""
+    kernel = tensor.owner.parent_op() if isinstance(tensor, BlockArgument) else None
+    if isinstance(kernel, KernelOp) and tensor in kernel.tensor_arguments:
+        return kernel.tensor_name(kernel.tensor_arguments.index(tensor))
+    return tensor.name_hint or ""
 
 
 @irdl_op_definition
