@@ -76,10 +76,15 @@ def statements(draw, depth, loops):
         return [f"for i{loops} in range(0, {stop}) {{", *body, "}"]
     if kind == "down":
         return [f"for i{loops} in range({stop}, -2, -2) {{", *body, "}"]
-    counter = f"n{draw(st.integers(0, 10**9))}"
+    counter = f"n{loops}"
     test = f"{counter} < 4 && ({draw(conditions(loops))})"
-    head = [f"var {counter} = 0", f"while {test} {{", f"  let i{loops} = {counter}", f"  {counter} += 1"]
-    return [*head, *body, "}"]
+    block = [
+        f"var {counter} = 0",
+        f"while {test} {{",
+        f"  let i{loops} = {counter}",
+        f"  {counter} += 1",
+    ]
+    return ["if true {", *indented([*block, *body, "}"]), "}"]
 
 
 @st.composite
