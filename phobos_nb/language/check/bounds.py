@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from phobos_nb.counts import counted
 from phobos_nb.diagnostics import Diagnostics
 from phobos_nb.language.check.known import Values, position, sum_of, value_of
-from phobos_nb.language.check.masked import Accesses, accesses
+from phobos_nb.language.check.masked import Accesses, accesses, axis_name, mend
 from phobos_nb.language.typed import (
     Assign,
     Break,
@@ -157,11 +157,10 @@ class _Walk:
 
     def _report(self, base: SharedArray, axis: int, found: int, span: Span) -> None:
         extent = base.type.shape[axis]
-        array = f"`{base.name}`" if len(base.type.shape) == 1 else f"axis {axis} of `{base.name}`"
+        array = axis_name(base.name, len(base.type.shape), axis)
         message = f"{array} has {counted(extent, 'element')}, 0 to {extent - 1}, found index {found}"
         if (message, span) in self.reported:
             return
         self.reported.add((message, span))
-        past = f"the last index is {extent - 1}: correct it, or declare a larger array"
-        help = past if found >= extent else f"no index counts from the end: the last is {extent - 1}"
+        help = mend(extent - 1, "declare a larger array", past=found >= extent)
         self.diagnostics.error("PH209", message, span, help=help)

@@ -102,13 +102,23 @@ class Accesses:
     def _warn(self, access: Access, axis: int, found: str, past: bool) -> None:
         tensor, dim = access.tensor, access.tensor.type.dims[axis]
         last = shown(_extent(dim).plus(Linear(-1)))
-        name = f"`{tensor.name}`" if len(tensor.type.dims) == 1 else f"axis {axis} of `{tensor.name}`"
+        name = axis_name(tensor.name, len(tensor.type.dims), axis)
         has = counted(dim, "element") if isinstance(dim, int) else f"{dim} elements"
         message = f"{name} has {has}, 0 to {last}, found {found}: {access.effect}"
-        help = f"the last index is {last}: correct it, or leave this out"
-        if not past:
-            help = f"no index counts from the end: the last is {last}"
+        help = mend(last, "leave this out", past=past)
         self.diagnostics.warn("PH214", message, access.starts[axis].span, help=help)
+
+
+def axis_name(array: str, rank: int, axis: int) -> str:
+    """What has an index: an array of one axis, or an axis of several."""
+    return f"`{array}`" if rank == 1 else f"axis {axis} of `{array}`"
+
+
+def mend(last: object, other: str, *, past: bool) -> str:
+    """How an index outside is mended. past: it is behind the last one, and `other` would do too."""
+    if past:
+        return f"the last index is {last}: correct it, or {other}"
+    return f"no index counts from the end: the last is {last}"
 
 
 def _extent(dim: int | str) -> Linear:
