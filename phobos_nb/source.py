@@ -66,6 +66,10 @@ class Source:
         row = bisect.bisect_right(self.starts, offset) - 1
         return Position(row + self.first_line, offset - self.starts[row] + 1)
 
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a place, `position` turned round; the line is one of the text's."""
+        return self.starts[line - self.first_line] + column - 1
+
     def line_text(self, line: int) -> str:
         """The text of a line by the number the reader sees; empty when there is none."""
         row = line - self.first_line

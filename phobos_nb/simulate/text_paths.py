@@ -60,10 +60,9 @@ class TextPath:
 def path_to(program: Program, line: int, column: int) -> TextPath | None:
     """The statement at a line and column as the reader numbers them; None where there is none."""
     source = program.source
-    row = line - source.first_line
-    if not 0 <= row < len(source.starts):
+    if not 0 <= line - source.first_line < len(source.starts):
         return None
-    offset = source.starts[row] + column - 1
+    offset = source.offset(line, column)
     for within in (*program.kernels, *program.functions):
         steps = tuple(_steps(within.body, offset))
         if steps:

@@ -26,7 +26,7 @@ from phobos_nb.language.tree import (
 )
 from phobos_nb.language.tree_walk import nodes
 from phobos_nb.simulate.records import Race
-from phobos_nb.simulate.text_paths import TextPath, common_depth, with_block
+from phobos_nb.simulate.text_paths import TextPath, common_depth, line_of, with_block
 
 ATOMICS = {"+": "atomic_add", "-": "atomic_add", "max": "atomic_max", "min": "atomic_min"}
 
@@ -52,7 +52,7 @@ def together(
     found = _whole(update) if read == write else _from_variable(read, update)
     if found is None or (read == write and not _meets(program, race, update)):
         return ""
-    line = program.source.position(update.span.start).line
+    line = line_of(program, update)
     start = f"in line {line} several threads read one element of `{target.base.text}` and write it again"
     if race.tensor == "shared":
         return f"{start}: let one thread do it, or use an atomic on a tensor, as shared arrays have none"
@@ -105,11 +105,11 @@ def _meets(program: Program, race: Race, update: Update) -> bool:
     load = race.first if race.kind == "write after read" else race.second
     if race.kind == "write after write":
         return True
-    source, target = program.source, update.target
+    target = update.target
     if update.op and _reads(update) == 1:
         return True
-    offset = source.starts[load.line - source.first_line] + load.column - 1
-    text = source.text
+    offset = program.source.offset(load.line, load.column)
+    text = program.source.text
     end = offset + (target.span.stop - target.span.start)
     return text[offset:end] == text[target.span.start : target.span.stop]
 
