@@ -27,14 +27,12 @@ the tile has past the limit, 0 where nothing but the tile ends there.
 TILE_END = "phobos.tile_end"
 """On the lesser of two limits: which operand is the end of the tile, whose other slots name nothing."""
 
-
 SLICES = "phobos.slices"
 """On a loop: how many of the author's slices an iteration takes; the last one may have fewer."""
 
 SLICED = "phobos.sliced"
 """On a load: the axis along which it is of several slices. On what is marked with `END`: it is of such
 an axis, and what is past the last slice of the author's loop names nothing."""
-
 
 WHOLE = "phobos.whole"
 """On a load or store of a tile: axes along which it is part of `:`, which names nothing past the end."""

@@ -179,12 +179,12 @@ class Box:
         stops = dict(zip(self._op.stop_axes.get_values(), self._op.stops, strict=True))
         ends = [extent] if self._op.masked[axis] else []
         ends += [self._state.get(stops[axis])] if axis in stops else []
-        tile_end = None
+        limits, tile_end = list(ends), None
         if self.layout.overhangs(own):
             tile_end = b.addi(self._op_index(axis), b.index(self.layout.shape[own]))
-        least = reduce(b.minsi, [*ends, *([] if tile_end is None else [tile_end])])
-        only_extent = least is extent and len(ends) == 1
-        limit = least if only_extent else b.maxsi(least, b.index(0))
+            limits.append(tile_end)
+        least = reduce(b.minsi, limits)
+        limit = least if limits == [extent] else b.maxsi(least, b.index(0))
         beyond = _beyond(least, limit, tile_end) if ends and not self._whole(axis) else 0
         return Limit(limit, beyond, self._sliced(axis))
 

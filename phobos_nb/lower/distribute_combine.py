@@ -66,9 +66,7 @@ def _fill_dead(
 
 def live_slots(state: ThreadState, layout: Layout, axis: int) -> list[SSAValue]:
     """For each slot of an axis, whether it lies inside the tile."""
-    b, held = state.b, layout.axes[axis]
-    place, extent = state.coordinate(held), b.index(layout.shape[axis])
-    return [b.cmpi("ult", b.addi(place, b.index(o)), extent) for o in held.offsets]
+    return [state.in_tile(layout, axis, offset) for offset in layout.axes[axis].offsets]
 
 
 def identity(kind: CombiningKindFlag, type_: Attribute) -> float | int:

@@ -43,17 +43,12 @@ def _offsets(layout: Layout) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(axis.offsets for axis in layout.axes))
 
 
-def _place(state: ThreadState, layout: Layout, axis: int, offset: int) -> SSAValue:
-    return state.b.addi(state.coordinate(layout.axes[axis]), state.b.index(offset))
-
-
 def _in_tile(state: ThreadState, layout: Layout, offsets: tuple[int, ...]) -> SSAValue | None:
     """Whether a slot is one of the tile's; None where all are."""
     condition: SSAValue | None = None
     for axis, offset in enumerate(offsets):
         if layout.overhangs(axis):
-            place, extent = _place(state, layout, axis, offset), state.b.index(layout.shape[axis])
-            condition = state.both(condition, state.b.cmpi("ult", place, extent))
+            condition = state.both(condition, state.in_tile(layout, axis, offset))
     return condition
 
 
@@ -131,7 +126,7 @@ def distribute_atomic(state: ThreadState, op: tile.AtomicOp) -> None:
     skip = len(origin) - len(layout.shape)
     for scalar, offsets in zip(b.to_elements(state.get(op.value)), _offsets(layout), strict=True):
         condition = state.both(first, _in_tile(state, layout, offsets))
-        places = [_place(state, layout, axis, offset) for axis, offset in enumerate(offsets)]
+        places = [state.place(layout, axis, offset) for axis, offset in enumerate(offsets)]
         indices = [*origin[:skip], *map(b.addi, origin[skip:], places)]
         condition = state.both(condition, _inside(state, tensor, indices, op.masked))
         b.when(condition, partial(_discard, partial(_update, state, op, tensor, indices, scalar)))

@@ -184,6 +184,15 @@ class ThreadState:
         limit.mark(found)
         return found
 
+    def in_tile(self, layout: Layout, axis: int, offset: int) -> SSAValue:
+        """Whether the slot at an offset along an axis lies in the tile, where some do not."""
+        place = self.place(layout, axis, offset)
+        return self.b.cmpi("ult", place, self.b.index(layout.shape[axis]))
+
+    def place(self, layout: Layout, axis: int, offset: int) -> SSAValue:
+        """The position in the tile of the slot at an offset along an axis."""
+        return self.b.addi(self.coordinate(layout.axes[axis]), self.b.index(offset))
+
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """The conjunction of two conditions, where None always holds."""
         if a is None or b is None:
